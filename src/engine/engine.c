@@ -288,13 +288,19 @@ static void on_idle(uv_idle_t *idle) {
     e->turn_until = e->turn_began + TURN_NS;
     e->turn_first = e->turn_time = engine_time(e);
     e->turn_over = false;
+    json_release_slices(true);
     while (steps > 0 && next_due(e) && !held_back(e) && !engine_look(e)) {
         steps -= run_turn(next_due(e));
     }
     e->turn_time = 0;
     flush(e);
     release(e);
-    engine_set_idle(e, first_of(e, RUNS_DUE) && !held_back(e));
+    bool garbage;
+    do {
+        garbage = json_release_more();
+    } while (garbage && uv_hrtime() < e->turn_until);
+    json_release_slices(false);
+    engine_set_idle(e, garbage || (first_of(e, RUNS_DUE) && !held_back(e)));
 }
 
 /* ---- settling ---- */
@@ -524,6 +530,7 @@ void engine_free(Engine *e) {
     buf_clear(&e->patch);
     buf_clear(&e->result);
     buf_clear(&e->snapshot);
+    while (json_release_more()) continue;
     mem_free(e);
 }
 

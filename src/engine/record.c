@@ -164,6 +164,10 @@ static Json add_levels(const Frame *f, Json image, Json *before, Json changes) {
     return chain(changes, change);
 }
 
+enum {
+    DIFFERENCES_MAX = 20000
+}; /* found in some milliseconds; where there are more, parts are written whole */
+
 /* Consumes before. */
 static Json changes_from(const Run *run, Json before, Json image) {
     Json levels = json_none();
@@ -171,7 +175,7 @@ static Json changes_from(const Run *run, Json before, Json image) {
         bool others = !f->gone && f->nrecorded != f->nlevels;
         levels = others ? add_levels(f, image, &before, levels) : levels;
     }
-    Json changes = chain(levels, json_diff(before, image));
+    Json changes = chain(levels, json_diff_within(before, image, DIFFERENCES_MAX));
     json_unref(before);
     return changes;
 }
@@ -217,6 +221,7 @@ static bool leads_to(Json before, Json patch, Json image) {
 
 enum {
     DEBUG_WEIGHT = 3,  /* a debugger's own, however large, is to be written whole seldom */
+    LARGE = 1 << 20,   /* json_size() that is encoded in about a millisecond */
     WHOLE_AT = 1 << 20 /* json_size() of a patch that may be heavier than the image itself */
 };
 
@@ -234,8 +239,22 @@ static void refuse(Run *run, uint64_t size) {
     run_kick(run);
 }
 
+static void encode_checkpoint(Engine *e, Checkpoint *c, Json patch, Json image) {
+    buf_reset(&e->patch);
+    buf_reset(&e->snapshot);
+    json_encode(patch, &e->patch);
+    c->patch = e->patch.data;
+    c->patch_len = e->patch.len;
+    if (!json_is_none(image)) {
+        json_encode(image, &e->snapshot);
+        c->snapshot = e->snapshot.data;
+        c->snapshot_len = e->snapshot.len;
+    }
+    checkpoint_fit(c);
+}
+
 /* Encodes the change, what came of the node, and the whole where the chain of changes has become too
- * heavy. */
+ * heavy; what is large is encoded by the writer of the store. */
 static bool write_checkpoint(Run *run, const Frame *f, const Node *node, const StepResult *result,
                              Checkpoint *c) {
     Engine *e = run->engine;
@@ -260,24 +279,21 @@ static bool write_checkpoint(Run *run, const Frame *f, const Node *node, const S
                          .now = json_object_get(json_array_get(image, IMAGE_FRAMES), f->key),
                          .task = node && node->task,
                          .element = f->is_element && !result->at.level};
-    buf_reset(&e->patch);
+    bool snapshot = chain_wants_snapshot(&run->weight, size + DEBUG_WEIGHT * json_size(run->debug));
+    bool large = json_size(patch) + (snapshot ? size : 0) > LARGE;
     buf_reset(&e->result);
-    buf_reset(&e->snapshot);
-    json_encode(patch, &e->patch);
     if (result_encode(&place, result, &e->result)) {
         c->result = e->result.len ? e->result.data : "";
         c->result_len = e->result.len;
     }
-    if (chain_wants_snapshot(&run->weight, size + DEBUG_WEIGHT * json_size(run->debug))) {
-        json_encode(image, &e->snapshot);
-        c->snapshot = e->snapshot.data;
-        c->snapshot_len = e->snapshot.len;
+    if (large) { /* the sizes are those that values have here, and not quite those of their bytes */
+        storage_put_large(e->storage, c, patch, snapshot ? image : json_none());
+        chain_weigh(&run->weight, json_size(patch), snapshot ? size : 0, size);
+    } else {
+        encode_checkpoint(e, c, patch, snapshot ? image : json_none());
+        chain_weigh(&run->weight, c->patch_len, c->snapshot_len, size);
+        store_batch_checkpoint(storage_batch(e->storage), c);
     }
-    c->patch = e->patch.data;
-    c->patch_len = e->patch.len;
-    checkpoint_fit(c);
-    chain_weigh(&run->weight, c->patch_len, c->snapshot_len, size);
-    store_batch_checkpoint(storage_batch(e->storage), c);
     json_unref(patch);
     json_put(&run->image, image);
     return true;

@@ -10,14 +10,30 @@
  * it is taken until it is among the finished. */
 #include "storage.h"
 
+#include "json_binary.h"
 #include "mem.h"
+#include "store_chain.h"
 
 #include <assert.h>
+#include <string.h>
 
 enum {
     OVERFULL = 32 << 20,  /* bytes that wait before the engine is held back */
     TELLING_NS = 2000000, /* so long jobs are told in one turn of the loop */
 };
+
+/* A checkpoint that the writer encodes, and where in its batch it belongs. */
+typedef struct Large {
+    size_t at;
+    Checkpoint c; /* its texts are owned */
+    Json patch, image;
+} Large;
+
+typedef struct Larges {
+    Large *items;
+    size_t n, cap;
+    uint64_t size; /* json_size() of them all */
+} Larges;
 
 typedef struct Jobs {
     StorageJob *first, *last;
@@ -48,6 +64,7 @@ struct Storage {
     size_t pending; /* jobs that were not told yet */
     StorageJob commit;
     StoreBatch batches[2], *filling, *writing;
+    Larges large[2]; /* of the batches, in order */
     uint64_t number; /* of the batch being filled */
     bool under_way;  /* a batch is committed, or was and has not been told */
     bool failed, closing;
@@ -261,14 +278,87 @@ Store *storage_reader(Storage *s, Error *err) {
 
 /* ---- batches ---- */
 
+static Larges *large_of(Storage *s, const StoreBatch *batch) {
+    return &s->large[batch - s->batches];
+}
+
+void storage_put_large(Storage *s, const Checkpoint *c, Json patch, Json image) {
+    Larges *all = large_of(s, s->filling);
+    all->items = mem_grow(all->items, all->n, &all->cap, sizeof *all->items);
+    Large *l = &all->items[all->n++];
+    *l = (Large){s->filling->bytes.len, *c, json_ref(patch), json_ref(image)};
+    l->c.node = mem_strdup(c->node);
+    l->c.status = mem_strdup(c->status);
+    if (c->result) {
+        char *result = mem_alloc(c->result_len + 1);
+        memcpy(result, c->result, c->result_len);
+        l->c.result = result;
+    }
+    all->size += json_size(patch) + json_size(image);
+    s->filling->count++;
+}
+
+/* On the loop: the values are its own. */
+static void drop_large(Larges *all) {
+    for (size_t i = 0; i < all->n; i++) {
+        Large *l = &all->items[i];
+        mem_free((char *)l->c.node);
+        mem_free((char *)l->c.status);
+        mem_free((char *)l->c.result);
+        json_unref(l->patch);
+        json_unref(l->image);
+    }
+    all->n = 0;
+    all->size = 0;
+}
+
+/* On the writer's thread: puts the checkpoints that were left out to their places. */
+static void encode_large(StoreBatch *batch, const Larges *all) {
+    Buf rest = batch->bytes, patch = BUF_INIT, image = BUF_INIT;
+    size_t done = 0;
+    batch->bytes = (Buf)BUF_INIT;
+    for (size_t i = 0; i < all->n; i++) {
+        Checkpoint c = all->items[i].c;
+        buf_add(&batch->bytes, rest.data + done, all->items[i].at - done);
+        done = all->items[i].at;
+        buf_reset(&patch);
+        json_encode(all->items[i].patch, &patch);
+        c.patch = patch.data;
+        c.patch_len = patch.len;
+        if (!json_is_none(all->items[i].image)) {
+            buf_reset(&image);
+            json_encode(all->items[i].image, &image);
+            c.snapshot = image.data;
+            c.snapshot_len = image.len;
+        }
+        checkpoint_fit(&c);
+        batch->count--;
+        store_batch_checkpoint(batch, &c);
+    }
+    buf_add(&batch->bytes, rest.data + done, rest.len - done);
+    buf_clear(&rest);
+    buf_clear(&patch);
+    buf_clear(&image);
+}
+
 static void commit_batch(StorageJob *job, Store *store) {
-    store_commit(store, job->storage->writing, &job->err);
+    Storage *s = job->storage;
+    const Larges *large = large_of(s, s->writing);
+    if (large->n) encode_large(s->writing, large);
+    store_commit(store, s->writing, &job->err);
+    if (large->n) { /* so much is seldom needed again */
+        StoreBatch *b = s->writing;
+        buf_clear(&b->bytes);
+    }
 }
 
 static void on_committed(StorageJob *job) {
     Storage *s = (Storage *)((char *)job - offsetof(Storage, commit));
     Error err = job->err;
     s->under_way = false;
+    json_release_slices(true); /* the rest is for the host's next turn */
+    drop_large(large_of(s, s->writing));
+    json_release_slices(false);
     s->failed = err.code != ERR_NONE;
     if (!s->closing) {
         s->host.committed(s->host.ctx, s->number - 1, s->writing, s->failed ? &err : NULL);
@@ -306,7 +396,7 @@ void storage_wait(Storage *s) {
 }
 
 bool storage_overfull(const Storage *s) {
-    return s->filling->bytes.len > OVERFULL;
+    return s->filling->bytes.len + s->large[s->filling - s->batches].size > OVERFULL;
 }
 
 /* ---- life ---- */
@@ -317,8 +407,11 @@ static void on_closed(uv_handle_t *handle) {
     uv_cond_destroy(&s->to_read);
     uv_cond_destroy(&s->ended);
     uv_mutex_destroy(&s->mutex);
-    store_batch_clear(&s->batches[0]);
-    store_batch_clear(&s->batches[1]);
+    for (int i = 0; i < 2; i++) {
+        store_batch_clear(&s->batches[i]);
+        drop_large(&s->large[i]);
+        mem_free(s->large[i].items);
+    }
     mem_free(s);
 }
 

@@ -19,7 +19,9 @@
  * Values. The counts in JSON values are not atomic, so a value has one thread at a time. What work()
  * makes and leaves in its job is handed to the loop whole, and the storage moves its bytes from the
  * count of that thread (json_heap_bytes()) to the loop's. work() holds no values from one job to the
- * next, and takes no values from the loop: bytes and text cross in that direction.
+ * next, and takes no values from the loop: bytes and text cross in that direction. Large values of
+ * checkpoints are the exception (storage_put_large()): the loop holds them until they are committed, so
+ * that nothing in them changes, and the writer reads them and touches no count.
  *
  * All functions are for the loop's thread. The loop is kept alive while a batch or a job is under way.
  */
@@ -80,6 +82,9 @@ Store *storage_reader(Storage *s, Error *err);
 /* The batch to add to, and its number. */
 StoreBatch *storage_batch(Storage *s);
 uint64_t storage_number(const Storage *s);
+/* Adds a checkpoint whose patch, and whole image where it has one (JSON_NONE: it has none), take too long to be
+ * encoded on the loop: the writer does it. Copies what else is in the checkpoint. Borrows. */
+void storage_put_large(Storage *s, const Checkpoint *c, Json patch, Json image);
 /* Whether a flush would hand over: nothing is being committed. */
 bool storage_ready(const Storage *s);
 /* Hands the batch over when it is ready to; otherwise it goes on filling, and `committed` is the time

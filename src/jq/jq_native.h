@@ -9,6 +9,10 @@
  * A native must not recurse on its data and must not run long without asking: it calls jq_charge()
  * in proportion to the work it is about to do and jq_room() before it makes something large.
  *
+ * One that works long on large values may give way: it makes its work a thing of its own (jq_keep_work()), asks
+ * jq_slice_is_over() as it goes on, and returns jq_later(). It is called again with the same arguments, and
+ * finds its work with jq_work(); when that is done it says so with jq_end_work().
+ *
  * A name that starts with _ can be called by the prelude (prelude.c) alone, so it need not check
  * what the prelude always passes.
  */
@@ -54,6 +58,12 @@ bool jq_charge(JqRun *run, uint64_t n);
 bool jq_room(JqRun *run, uint64_t bytes);
 
 uint64_t jq_steps_left(const JqRun *run);
+
+void *jq_work(const JqRun *run); /* NULL: it begins */
+void jq_keep_work(JqRun *run, void *work, void (*free_fn)(void *));
+void jq_end_work(JqRun *run); /* frees it */
+bool jq_slice_is_over(const JqRun *run);
+Json jq_later(JqRun *run); /* JSON_NONE, to be returned; the arguments must all be there still */
 
 const JqHost *jq_run_host(const JqRun *run);
 double jq_run_now(JqRun *run);

@@ -4,6 +4,8 @@
 #include "json_path.h"
 #include "mem.h"
 
+#include <string.h>
+
 static inline bool in_range(Json now, Json upto, Json by) {
     if (json_tag(now) == JSON_TAG_INT && json_tag(upto) == JSON_TAG_INT &&
         json_tag(by) == JSON_TAG_INT) {
@@ -56,14 +58,34 @@ static inline void put(Json *slot, Json v) {
 static Json call_native(JqRun *m, const Instr *in) {
     Json args[JQ_NATIVE_ARITY_MAX + 1];
     const uint32_t *pool = m->program->operands + in->c;
-    for (uint32_t i = 0; i < in->n; i++) args[i] = own(m, pool[i]);
+    if (m->later) {
+        memcpy(args, m->later_args, sizeof args);
+        m->nlater = 0;
+        m->later = false;
+    } else {
+        for (uint32_t i = 0; i < in->n; i++) args[i] = own(m, pool[i]);
+    }
     m->args = args;
     m->nargs = in->n;
     m->args_heap = json_heap_bytes();
     Json v = m->program->natives[in->a]->fn(m, args);
     m->nargs = 0;
+    if (m->later) {
+        memcpy(m->later_args, args, sizeof args);
+        m->nlater = in->n;
+        return v;
+    }
     for (uint32_t i = 0; i < in->n; i++) json_unref(args[i]);
     return v;
+}
+
+/* A native function gave way: its instruction is the next one again. */
+static JqStatus give_way(JqRun *m, const Instr *in) {
+    m->pc = (uint32_t)(in - m->program->code);
+    m->steps = jq_run_steps(m);
+    m->fuel = m->fuel_given = 0;
+    m->paused = true;
+    return JQ_PAUSED;
 }
 
 /* The n operands at c as owned values, in memory of the run's that the next call uses again. */
@@ -322,7 +344,13 @@ next:
     case OP_OBJECT: STORE(make_object(m, in)); goto next;
     case OP_FORMAT: STORE(m->program->formats[in->b](m, own(m, in->a))); goto next;
     case OP_CONCAT: STORE(concat(m, in)); goto next;
-    case OP_NATIVE: STORE(call_native(m, in)); goto next;
+    case OP_NATIVE: {
+        Json v;
+        SLOW(v, call_native(m, in));
+        if (json_is_none(v) && m->later) return give_way(m, in);
+        KEEP(v);
+        goto next;
+    }
     case OP_CALL:
     case OP_TAIL_CALL:
     case OP_CALL_CLOSURE: {

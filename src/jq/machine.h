@@ -83,6 +83,13 @@ struct JqRun {
     size_t nargs;
     size_t args_heap; /* the thread's heap when it was called */
 
+    /* what a native function has under way, and, once it gave way, its arguments */
+    void *work;
+    void (*work_free)(void *);
+    bool later; /* it is to be called again */
+    Json later_args[JQ_NATIVE_ARITY_MAX + 1];
+    size_t nlater;
+
     bool failed_hard; /* not to be caught: budget or cancellation */
     bool paused;
     bool off_path; /* the error is that of a path expression: a question mark does not hide it */

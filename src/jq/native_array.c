@@ -12,54 +12,89 @@ typedef struct Sortable {
     Json key, value;
 } Sortable;
 
+enum { SORT_LARGE = 10000 }; /* items: a longer sort gives way */
+
+/* Where it is: first `at` items are found to be in order; when they are not, runs of `width` are merged two by
+ * two, those at `at` as far as `left` and `right`. */
 typedef struct Sorting {
     JqRun *run;
     Sortable *items, *spare;
-    size_t n;
+    size_t n, at, width, left, right;
 } Sorting;
 
-/* Merges the sorted runs [0, middle) and [middle, end) of `from` into `to`. */
-static bool merge_runs(JqRun *run, const Sortable *from, Sortable *to, size_t middle, size_t end) {
-    size_t left = 0, right = middle;
-    while (left < middle && right < end) {
-        int order;
-        if (!jq_compare(run, from[left].key, from[right].key, &order)) return false;
-        *to++ = order <= 0 ? from[left++] : from[right++];
-    }
-    memcpy(to, from + left, (middle - left) * sizeof(*to));
-    memcpy(to + (middle - left), from + right, (end - right) * sizeof(*to));
-    return true;
+typedef enum SortStatus { SORT_FAILED, SORT_LATER, SORT_DONE } SortStatus;
+
+static bool gives_way(const Sorting *s) {
+    return s->n > SORT_LARGE && jq_slice_is_over(s->run);
 }
 
-/* Stable merge sort, from runs of one upward. Often everything is in order already, which is cheap to
- * find out. */
-static bool merge_sort(Sorting *s) {
-    bool ordered = true;
-    for (size_t i = 1; ordered && i < s->n; i++) {
+/* Merges the sorted runs [0, middle) and [middle, end) of `from` into `to`. */
+static SortStatus merge_runs(Sorting *s, size_t middle, size_t end) {
+    const Sortable *from = s->items + s->at;
+    Sortable *to = s->spare + s->at;
+    size_t left = s->left, right = s->right;
+    SortStatus status = SORT_DONE;
+    while (left < middle && right < end && status == SORT_DONE) {
         int order;
-        if (!jq_compare(s->run, s->items[i - 1].key, s->items[i].key, &order)) return false;
-        ordered = order <= 0;
+        if (!jq_compare(s->run, from[left].key, from[right].key, &order)) return SORT_FAILED;
+        to[left + right - middle] = order <= 0 ? from[left] : from[right];
+        *(order <= 0 ? &left : &right) += 1;
+        if (gives_way(s)) status = SORT_LATER;
     }
-    for (size_t width = 1; !ordered && width < s->n; width *= 2) {
-        if (!jq_charge(s->run, s->n)) return false;
-        for (size_t at = 0; at < s->n; at += 2 * width) {
-            size_t end = s->n - at < 2 * width ? s->n - at : 2 * width;
-            size_t middle = end < width ? end : width;
-            if (!merge_runs(s->run, s->items + at, s->spare + at, middle, end)) return false;
+    s->left = left;
+    s->right = right;
+    if (status == SORT_LATER) return status;
+    to += left + right - middle;
+    memcpy(to, from + left, (middle - left) * sizeof(*to));
+    memcpy(to + (middle - left), from + right, (end - right) * sizeof(*to));
+    return SORT_DONE;
+}
+
+static SortStatus merge_all(Sorting *s) {
+    for (; s->width < s->n; s->width *= 2) {
+        for (; s->at < s->n; s->at += 2 * s->width) {
+            size_t end = s->n - s->at < 2 * s->width ? s->n - s->at : 2 * s->width;
+            size_t middle = end < s->width ? end : s->width;
+            if (!s->left && !s->right) {
+                s->right = middle;
+                if (!jq_charge(s->run, end)) return SORT_FAILED;
+            }
+            SortStatus status = merge_runs(s, middle, end);
+            if (status != SORT_DONE) return status;
+            s->left = s->right = 0;
         }
         Sortable *sorted = s->spare;
         s->spare = s->items;
         s->items = sorted;
+        s->at = 0;
     }
-    return true;
+    return SORT_DONE;
 }
 
-static void sorting_end(Sorting *s) {
+/* Stable merge sort, from runs of one upward. Often everything is in order already, which is cheap to
+ * find out. */
+static SortStatus merge_sort(Sorting *s) {
+    while (!s->width && s->at < s->n) {
+        int order = 0;
+        if (s->at && !jq_compare(s->run, s->items[s->at - 1].key, s->items[s->at].key, &order)) {
+            return SORT_FAILED;
+        }
+        s->at++;
+        s->width = order > 0;
+        if (order <= 0 && gives_way(s)) return SORT_LATER;
+        if (order > 0) s->at = 0;
+    }
+    return s->width ? merge_all(s) : SORT_DONE;
+}
+
+static void sorting_end(void *sorting) {
+    Sorting *s = sorting;
     mem_free(s->items);
     mem_free(s->spare);
+    mem_free(s);
 }
 
-/* Sorts values by keys, which may be the values themselves. False when the run failed. */
+/* To sort values by keys, which may be the values themselves. False when the run failed. */
 static bool sorting_begin(Sorting *s, JqRun *run, Json values, Json keys, bool wrapped) {
     *s = (Sorting){.run = run, .n = json_array_len(values)};
     if (!jq_charge(run, s->n) || !native_afford(run, 4 * s->n * sizeof(*s->items))) return false;
@@ -77,9 +112,7 @@ static bool sorting_begin(Sorting *s, JqRun *run, Json values, Json keys, bool w
     for (size_t i = 0; single && i < s->n; i++) {
         s->items[i].key = json_array_get(s->items[i].key, 0);
     }
-    if (merge_sort(s)) return true;
-    sorting_end(s);
-    return false;
+    return true;
 }
 
 /* Sets *same when item i has the key of the item before it. */
@@ -129,10 +162,19 @@ static Json grouped_values(Sorting *s) {
 typedef Json (*SortedFn)(Sorting *s);
 
 static Json sorted_by(JqRun *run, Json values, Json keys, bool wrapped, SortedFn fn) {
-    Sorting s;
-    if (!sorting_begin(&s, run, values, keys, wrapped)) return json_none();
-    Json result = fn(&s);
-    sorting_end(&s);
+    Sorting *s = jq_work(run);
+    if (!s) {
+        s = mem_zalloc(sizeof *s);
+        jq_keep_work(run, s, sorting_end);
+        if (!sorting_begin(s, run, values, keys, wrapped)) {
+            jq_end_work(run);
+            return json_none();
+        }
+    }
+    SortStatus status = merge_sort(s);
+    if (status == SORT_LATER) return jq_later(run);
+    Json result = status == SORT_DONE ? fn(s) : json_none();
+    jq_end_work(run);
     return result;
 }
 

@@ -227,30 +227,76 @@ static Json value_contains(JqRun *run, Json *args) {
 
 /* ---- text ---- */
 
+static Json printed(JqRun *run, const Buf *out, bool whole) {
+    if (!whole) {
+        /* Ends the run for want of room, or fails when there is no limit but the one of strings. */
+        return jq_room(run, native_text_max(run)) ? jq_fail(run, "String result too long")
+                                                  : json_none();
+    }
+    return native_afford(run, out->len) ? json_string_valid(out->data, out->len) : json_none();
+}
+
 Json jq_to_json(JqRun *run, Json a) {
     JsonPrintOptions options = {.max_bytes = native_text_max(run)};
     Buf out = BUF_INIT;
     Json result = json_none();
-    if (json_on_heap(a) && !jq_charge(run, json_size(a) / 64)) goto out;
-    if (!json_print(a, &options, &out)) {
-        /* Ends the run for want of room, or fails when there is no limit but the one of strings. */
-        result = jq_room(run, native_text_max(run)) ? jq_fail(run, "String result too long")
-                                                    : json_none();
-    } else if (native_afford(run, out.len)) {
-        result = json_string_valid(out.data, out.len);
+    if (!json_on_heap(a) || jq_charge(run, json_size(a) / 64)) {
+        bool whole = json_print(a, &options, &out);
+        result = printed(run, &out, whole);
     }
-out:
     buf_clear(&out);
     json_unref(a);
     return result;
+}
+
+/* A large value is printed in parts, and gives way between them. */
+enum { PRINT_LARGE = 1 << 18, PRINT_PART = 1 << 16 };
+
+typedef struct Printing {
+    Buf out;
+    JsonPrinting *printing;
+} Printing;
+
+static void printing_free(void *work) {
+    Printing *p = work;
+    if (p->printing) json_printing_free(p->printing);
+    buf_clear(&p->out);
+    mem_free(p);
+}
+
+static Json print_in_parts(JqRun *run, Json a) {
+    Printing *p = jq_work(run);
+    if (!p) {
+        JsonPrintOptions options = {.max_bytes = native_text_max(run)};
+        p = mem_zalloc(sizeof *p);
+        p->printing = json_printing_new(a, &options, &p->out);
+        jq_keep_work(run, p, printing_free);
+    }
+    while (!json_printing_more(p->printing, PRINT_PART)) {
+        if (!jq_charge(run, PRINT_PART / 64)) {
+            jq_end_work(run);
+            return json_none();
+        }
+        if (jq_slice_is_over(run)) return jq_later(run);
+    }
+    bool whole = json_printing_free(p->printing);
+    p->printing = NULL;
+    Json result = printed(run, &p->out, whole);
+    jq_end_work(run);
+    return result;
+}
+
+static Json to_json(JqRun *run, Json *args) {
+    return json_size(args[0]) > PRINT_LARGE ? print_in_parts(run, args[0])
+                                            : jq_to_json(run, json_take(&args[0]));
 }
 
 Json jq_to_string(JqRun *run, Json a) {
     return json_kind(a) == JSON_STRING ? a : jq_to_json(run, a);
 }
 
-NATIVE(value_tojson, jq_to_json(run, json_take(&args[0])))
-NATIVE(value_tostring, jq_to_string(run, json_take(&args[0])))
+NATIVE(value_tojson, to_json(run, args))
+NATIVE(value_tostring, json_kind(args[0]) == JSON_STRING ? json_take(&args[0]) : to_json(run, args))
 
 static Json value_fromjson(JqRun *run, Json *args) {
     if (json_kind(args[0]) != JSON_STRING) {

@@ -28,6 +28,9 @@ JqRun *jq_run_new(const JqProgram *p, const JqHost *host) {
 }
 
 static void reset(JqRun *m) {
+    if (m->work) jq_end_work(m);
+    while (m->nlater) json_unref(m->later_args[--m->nlater]);
+    m->later = false;
     fork_drop(m, 0);
     slots_drop(m, 0);
     json_clear(&m->path);
@@ -161,6 +164,7 @@ static uint64_t grown_bytes(const JqRun *m) {
 
 static bool memory_left(JqRun *m, uint64_t extra) {
     uint64_t limit = m->host.budget.memory ? m->host.budget.memory : JQ_DEFAULT_MEMORY;
+    while (grown_bytes(m) + stack_bytes(m) + extra > limit && json_release_more()) continue;
     if (grown_bytes(m) + stack_bytes(m) + extra <= limit) return true;
     /* What the run holds, when the heap has grown past the budget: at least the growth without all
      * outputs, and at least what can be counted up. */
@@ -215,6 +219,29 @@ bool run_refill(JqRun *m) {
 uint64_t jq_steps_left(const JqRun *m) {
     uint64_t limit = limit_steps(m), used = jq_run_steps(m);
     return limit > used ? limit - used : 0;
+}
+
+void *jq_work(const JqRun *m) {
+    return m->work;
+}
+
+void jq_keep_work(JqRun *m, void *work, void (*free_fn)(void *)) {
+    m->work = work;
+    m->work_free = free_fn;
+}
+
+void jq_end_work(JqRun *m) {
+    m->work_free(m->work);
+    m->work = NULL;
+}
+
+bool jq_slice_is_over(const JqRun *m) {
+    return m->paused;
+}
+
+Json jq_later(JqRun *m) {
+    m->later = true;
+    return json_none();
 }
 
 bool jq_charge(JqRun *m, uint64_t n) {

@@ -99,16 +99,31 @@ static JsonHeap *drop_rest(JsonHeap *heap) {
     return found;
 }
 
-static void release_container(JsonHeap *heap) {
-    JsonHeap *above = NULL;
-    for (;;) {
+/* Where the release of a large value was left: what is to die next, and what it was found in. */
+typedef struct Dying {
+    JsonHeap *heap, *above;
+} Dying;
+
+enum {
+    RELEASE_SLICE = 10000, /* containers that die at a stretch: about half a millisecond */
+    DYING_MAX = 256,
+};
+
+static _Thread_local bool releases_slices;
+static _Thread_local Dying dying[DYING_MAX];
+static _Thread_local size_t ndying;
+
+/* Whether it is through; otherwise *at is where. */
+static bool release_some(Dying *at, size_t most) {
+    JsonHeap *heap = at->heap, *above = at->above;
+    for (; most; most--) {
         while (heap && (heap->n || is_big(heap))) {
             JsonHeap *below = drop_first(heap, above);
             above = heap;
             heap = below;
         }
         if (heap) free_container(heap);
-        if (!above) return;
+        if (!above) return true;
         heap = drop_rest(above);
         if (!heap) {
             JsonHeap *done = above;
@@ -119,6 +134,27 @@ static void release_container(JsonHeap *heap) {
             free_container(done);
         }
     }
+    *at = (Dying){heap, above};
+    return false;
+}
+
+static void release_container(JsonHeap *heap) {
+    Dying at = {heap, NULL};
+    while (!release_some(&at, RELEASE_SLICE)) {
+        if (releases_slices && ndying < DYING_MAX) {
+            dying[ndying++] = at;
+            return;
+        }
+    }
+}
+
+void json_release_slices(bool on) {
+    releases_slices = on;
+}
+
+bool json_release_more(void) {
+    if (ndying && release_some(&dying[ndying - 1], RELEASE_SLICE)) ndying--;
+    return ndying > 0;
 }
 
 void json_release_(JsonHeap *heap, uint8_t tag) {

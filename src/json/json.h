@@ -122,6 +122,12 @@ static inline const char *json_short_text(const Json *j) {
 
 void json_release_(JsonHeap *heap, uint8_t tag); /* the last reference has gone; iterative */
 
+/* A large value that nobody holds any more takes as long to free as it took to make. While this is on, in this
+ * thread, a part of it is freed at once and the rest waits: for json_release_more(), which frees another part
+ * and says whether there is more, or for its turn when too much waits. Its bytes count until then. */
+void json_release_slices(bool on);
+bool json_release_more(void);
+
 static inline bool json_on_heap(Json j) {
     return json_tag(j) >= JSON_TAG_HEAP;
 }

@@ -59,10 +59,13 @@ static bool meet(TwinStack *s, Json a, Json b) {
     return true;
 }
 
-static bool same(Json a, Json b) {
+/* Each pair of parts that is looked at is one less *left; when none is, they are not the same. */
+static bool same(Json a, Json b, size_t *left) {
     TwinStack s = {NULL, 0, 0};
     bool alike = meet(&s, a, b);
     while (alike && s.n) {
+        alike = *left > 0 && (*left)--;
+        if (!alike) break;
         Twins *top = &s.items[s.n - 1];
         Json key_a, key_b, x, y;
         bool more;
@@ -100,6 +103,7 @@ typedef struct Walk {
     JsonChangeFn fn; /* for people: items are matched by place, the order of keys is all one */
     void *ctx;
     bool stopped;
+    size_t left; /* differences that may still be looked into */
 } Walk;
 
 static bool makes_patch(const Walk *w) {
@@ -164,26 +168,26 @@ static void match_items(Walk *w, const Difference *at, const Arrays *v, size_t i
     }
 }
 
-static size_t common_prefix(const Arrays *v) {
+static size_t common_prefix(const Arrays *v, size_t *left) {
     size_t k = 0;
     for (;;) {
         Runs r;
         k += skip_shared(v->a, k, v->b, k, &r);
         for (size_t x = 0; x < r.n; x++, k++) {
-            if (!same(r.a[x], r.b[x])) return k;
+            if (!same(r.a[x], r.b[x], left)) return k;
         }
         if (!r.n) return k;
     }
 }
 
-static size_t common_suffix(const Arrays *v, size_t limit) {
+static size_t common_suffix(const Arrays *v, size_t limit, size_t *left) {
     size_t k = 0;
     while (k < limit) {
         size_t i = v->na - k - 1, j = v->nb - k - 1;
         Runs r = runs_at(v->a, i, v->b, j);
         if (r.a == r.b) {
             k += node_shared_before(v->a, i + 1, v->b, j + 1);
-        } else if (same(*r.a, *r.b)) {
+        } else if (same(*r.a, *r.b, left)) {
             k++;
         } else {
             break;
@@ -192,18 +196,22 @@ static size_t common_suffix(const Arrays *v, size_t limit) {
     return k < limit ? k : limit;
 }
 
-/* Whether at least half of n items from a[i] and b[j] on are the very same: then the others are
- * taken for changed items and not for new ones. */
-static bool mostly_same(const Arrays *v, size_t i, size_t j, size_t n) {
-    size_t k = 0, alike = 0;
-    while (k < n) {
+/* How many of n items from a[i] and b[j] on are not the very same; more than `most`: so many. */
+static size_t count_unlike(const Arrays *v, size_t i, size_t j, size_t n, size_t most) {
+    size_t k = 0, unlike = 0;
+    while (k < n && unlike <= most) {
         Runs r;
-        size_t skipped = skip_shared(v->a, i + k, v->b, j + k, &r);
-        k += skipped;
-        alike += skipped;
-        for (size_t x = 0; x < r.n && k < n; x++, k++) alike += same_scalar(r.a[x], r.b[x]);
+        k += skip_shared(v->a, i + k, v->b, j + k, &r);
+        for (size_t x = 0; x < r.n && k < n; x++, k++) unlike += !same_scalar(r.a[x], r.b[x]);
     }
-    return n > 0 && 2 * alike >= n;
+    return unlike;
+}
+
+/* Whether at least half of them are the very same: then the others are taken for changed items and not for
+ * new ones. */
+static bool mostly_same(const Walk *w, const Arrays *v, size_t i, size_t j, size_t n) {
+    size_t most = n / 2 < w->left ? n / 2 : w->left;
+    return n > 0 && count_unlike(v, i, j, n, most) <= most;
 }
 
 /* Items [from, to) of a become [from, end) of b. */
@@ -220,15 +228,19 @@ static void match_middle(Walk *w, const Difference *at, const Arrays *v, size_t 
                          size_t suffix) {
     size_t end_a = v->na - suffix, end_b = v->nb - suffix;
     size_t n = (end_a < end_b ? end_a : end_b) - from;
-    if (mostly_same(v, from, from, n)) {
+    if (mostly_same(w, v, from, from, n)) {
         emit_splice(w, at, from + n, end_a, end_b);
         match_items(w, at, v, from, from, n);
-    } else if (mostly_same(v, end_a - n, end_b - n, n)) {
+    } else if (mostly_same(w, v, end_a - n, end_b - n, n)) {
         emit_splice(w, at, from, end_a - n, end_b - n);
         match_items(w, at, v, end_a - n, end_b - n, n);
     } else {
         emit_splice(w, at, from, end_a, end_b);
     }
+}
+
+static void put_whole(Walk *w, const Difference *at) {
+    emit(w, (Json[]){json_ref(at->path), json_ref(at->b)}, json_is_none(at->b) ? 1 : 2);
 }
 
 static void visit_arrays(Walk *w, const Difference *at) {
@@ -237,8 +249,13 @@ static void visit_arrays(Walk *w, const Difference *at) {
     v.nb = node_count(v.b);
     size_t n = v.na < v.nb ? v.na : v.nb;
     if (v.na != v.nb && makes_patch(w)) {
-        size_t prefix = common_prefix(&v), suffix = common_suffix(&v, n - prefix);
+        size_t prefix = common_prefix(&v, &w->left);
+        size_t suffix = common_suffix(&v, n - prefix, &w->left);
         match_middle(w, at, &v, prefix, suffix);
+        return;
+    }
+    if (makes_patch(w) && w->left < n && count_unlike(&v, 0, 0, n, w->left) > w->left) {
+        put_whole(w, at);
         return;
     }
     match_items(w, at, &v, 0, 0, n);
@@ -355,13 +372,27 @@ static void visit_objects_by_key(Walk *w, const Difference *at) {
     }
 }
 
+/* More of their values are not the very same than may be looked into. */
+static bool differ_too_much(const Walk *w, const Difference *at) {
+    Entries e = {.a = object_entries(at->a), .b = object_entries(at->b)};
+    const Json *x, *y;
+    size_t unlike = 0;
+    if (json_object_len(at->b) <= w->left && json_object_len(at->a) <= w->left) return false;
+    while (unlike <= w->left && next_entries(&e, &x, &y)) unlike += !same_scalar(x[1], y[1]);
+    return unlike > w->left;
+}
+
 /* ---- all of it ---- */
 
 static void visit(Walk *w, const Difference *at) {
     uint8_t tag = json_tag(at->a);
     bool alike = tag == json_tag(at->b);
     if (same_scalar(at->a, at->b)) return;
-    if (alike && tag == JSON_TAG_ARRAY) {
+    w->left -= w->left > 0;
+    if (makes_patch(w) && alike && is_container(at->a) &&
+        (!w->left || (tag == JSON_TAG_OBJECT && differ_too_much(w, at)))) {
+        put_whole(w, at);
+    } else if (alike && tag == JSON_TAG_ARRAY) {
         visit_arrays(w, at);
     } else if (alike && tag == JSON_TAG_OBJECT && entries_match(at)) {
         visit_matching_entries(w, at);
@@ -370,7 +401,7 @@ static void visit(Walk *w, const Difference *at) {
     } else if (alike && tag == JSON_TAG_OBJECT) {
         visit_objects_by_key(w, at);
     } else if (makes_patch(w)) {
-        emit(w, (Json[]){json_ref(at->path), json_ref(at->b)}, json_is_none(at->b) ? 1 : 2);
+        put_whole(w, at);
     } else if (!json_equal(at->a, at->b)) {
         w->stopped = !w->fn(w->ctx, at->path, at->a, at->b);
     }
@@ -396,14 +427,18 @@ static void walk(Walk *w, Json a, Json b) {
     mem_free(w->differences);
 }
 
-Json json_diff(Json a, Json b) {
-    Walk w = {.patch = json_array()};
+Json json_diff_within(Json a, Json b, size_t most) {
+    Walk w = {.patch = json_array(), .left = most};
     walk(&w, a, b);
     return w.patch;
 }
 
+Json json_diff(Json a, Json b) {
+    return json_diff_within(a, b, SIZE_MAX);
+}
+
 void json_changes(Json a, Json b, JsonChangeFn fn, void *ctx) {
-    Walk w = {.fn = fn, .ctx = ctx};
+    Walk w = {.fn = fn, .ctx = ctx, .left = SIZE_MAX};
     walk(&w, a, b);
 }
 

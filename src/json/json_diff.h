@@ -25,6 +25,9 @@
 /* An empty array when they are equal to the last detail: order of keys and form of numbers included
  * (1 and 1.0 differ here, NaN is NaN). */
 Json json_diff(Json a, Json b);
+/* The same in bounded time: an array or object in which more than `most` places differ, or that is come to when
+ * so many were found elsewhere, is put whole. A patch as good, and maybe longer. */
+Json json_diff_within(Json a, Json b, size_t most);
 
 /* Consumes a. JSON_NONE when the patch is not one or does not fit a; the error names the change. */
 Json json_patch(Json a, Json patch, Error *err);

@@ -382,12 +382,46 @@ static void printer_init(Printer *p, const JsonPrintOptions *options, Buf *out) 
     p->watermark = p->options.max_bytes ? 0 : SIZE_MAX;
 }
 
-static void print_all(Printer *p, Json j) {
-    put_value(p, &j);
-    while (p->depth > 0 && !p->stopped) put_next(p);
+static void print_end(Printer *p) {
     for (size_t i = 0; i < p->depth; i++) json_unref(p->frames[i].keys);
     if (p->frames != p->small) mem_free(p->frames);
     buf_advance(p->out, 0);
+}
+
+static void print_all(Printer *p, Json j) {
+    put_value(p, &j);
+    while (p->depth > 0 && !p->stopped) put_next(p);
+    print_end(p);
+}
+
+struct JsonPrinting {
+    Printer printer;
+    Json value;
+    bool begun;
+};
+
+JsonPrinting *json_printing_new(Json j, const JsonPrintOptions *options, Buf *out) {
+    JsonPrinting *p = mem_zalloc(sizeof *p);
+    printer_init(&p->printer, options, out);
+    p->value = j;
+    return p;
+}
+
+bool json_printing_more(JsonPrinting *printing, size_t bytes) {
+    Printer *p = &printing->printer;
+    size_t end = p->out->len + bytes;
+    if (!printing->begun) put_value(p, &printing->value);
+    printing->begun = true;
+    while (p->depth > 0 && !p->stopped && p->out->len < end) put_next(p);
+    return p->depth == 0 || p->stopped;
+}
+
+bool json_printing_free(JsonPrinting *printing) {
+    Printer *p = &printing->printer;
+    bool whole = printing->begun && p->depth == 0 && !p->stopped;
+    print_end(p);
+    mem_free(printing);
+    return whole;
 }
 
 bool json_print(Json j, const JsonPrintOptions *options, Buf *out) {

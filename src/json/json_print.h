@@ -27,6 +27,14 @@ typedef bool (*JsonSink)(void *ctx, const char *text, size_t len);
  * "<skipped: too deep>". False when max_bytes was passed (out then holds a prefix). */
 bool json_print(Json j, const JsonPrintOptions *options, Buf *out);
 
+/* The same in parts, for values that are large: json_printing_more() appends about so many bytes and says whether
+ * that was all of it. Borrows the value until the end; out is the caller's. */
+typedef struct JsonPrinting JsonPrinting;
+JsonPrinting *json_printing_new(Json j, const JsonPrintOptions *options, Buf *out);
+bool json_printing_more(JsonPrinting *p, size_t bytes);
+bool json_printing_free(
+    JsonPrinting *p); /* as json_print(); false too where it was not all printed */
+
 /* Prints a value of any size through a fixed amount of memory. */
 bool json_print_to(Json j, const JsonPrintOptions *options, JsonSink sink, void *ctx);
 

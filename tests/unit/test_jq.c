@@ -601,6 +601,43 @@ static void slices_give_the_same_outputs(void **state) {
     }
 }
 
+/* Natives that give way: in the midst of them a run can go on, be dropped, and begin again. */
+static void long_natives_give_way(void **state) {
+    (void)state;
+    static const char *const texts[] = {
+        "[range(30000) | . * 7919 % 30011] | sort | [.[0], .[1], .[-1], length, . == (reverse | sort)]",
+        "[range(12000)] | sort == .",
+        "[range(30000) | {k: (. % 7), v: .}] | group_by(.k) | map([length, .[0].v, .[-1].v])",
+        "[range(30000) | . % 11] | unique",
+        "[range(30000) | {k: (. % 5)}] | unique_by(.k) | length",
+        "[range(40000) | {name: \"a name\", n: .}] | tojson | [length, .[:40], .[-20:]]",
+        "[range(40000) | [.]] | (tostring | fromjson) == .",
+        "[range(20000) | {a: -.}] | try sort_by(error(\"x\")) catch .",
+    };
+    for (size_t i = 0; i < COUNT(texts); i++) {
+        int pauses = 0;
+        JqProgram *p = compile(texts[i]);
+        JqRun *whole = jq_run_new(p, NULL);
+        JqRun *run = jq_run_new(p, &(JqHost){.budget = {.slice = 5000}});
+        char *expected = run_all(whole, json_null(), &pauses);
+        assert_int_equal(pauses, 0);
+        for (int k = 5; k < 200; k += 60) { /* dropped after so many slices */
+            Json out = json_none();
+            jq_run_start(run, json_null(), NULL);
+            for (int n = 0; n < k && jq_run_next(run, &out) == JQ_PAUSED; n++) continue;
+            json_unref(out);
+        }
+        char *got = run_all(run, json_null(), &pauses);
+        assert_string_equal(got, expected);
+        assert_true(pauses > 2);
+        free(got);
+        free(expected);
+        jq_run_free(whole);
+        jq_run_free(run);
+        jq_program_free(p);
+    }
+}
+
 static void paused_run_can_be_restarted(void **state) {
     (void)state;
     JqProgram *p = compile("last(range(1e9)), .");
@@ -1060,6 +1097,7 @@ int main(void) {
         JSON_TEST(greedy_expressions_end_within_their_budget),
         JSON_TEST(another_thread_can_cancel),
         JSON_TEST(slices_give_the_same_outputs),
+        JSON_TEST(long_natives_give_way),
         JSON_TEST(paused_run_can_be_restarted),
         JSON_TEST(syntax_errors_have_their_place_in_the_file),
         JSON_TEST(runtime_errors_have_their_place_in_the_file),

@@ -245,6 +245,26 @@ static void deep_mix_of_arrays_and_objects_is_freed(void **state) {
     assert_int_equal(json_heap_bytes(), 0);
 }
 
+/* What was built deep and wide is freed in parts, whatever is freed in between. */
+static void large_values_are_freed_in_slices(void **state) {
+    (void)state;
+    size_t before = json_heap_bytes(), parts = 0;
+    Json deep = json_null(), wide = json_array(), small = ints(10);
+    for (int i = 0; i < 50000; i++) {
+        deep = json_object_set(json_object(), json_string_c("a key that is long"), deep);
+        wide = json_array_push(wide, json_array_push(json_array(), ints(i % 70)));
+    }
+    json_release_slices(true);
+    json_unref(deep);
+    json_unref(wide);
+    json_unref(small);
+    assert_true(json_heap_bytes() > before);
+    while (json_release_more()) parts++;
+    json_release_slices(false);
+    assert_true(parts > 5);
+    assert_int_equal(json_heap_bytes(), before);
+}
+
 static void size_follows_what_is_below(void **state) {
     (void)state;
     Json a = ints(1000);
@@ -405,6 +425,7 @@ int main(void) {
         JSON_TEST(size_follows_what_is_below),
         JSON_TEST(size_of_shared_doubling_saturates_and_recovers),
         JSON_TEST(heap_bytes_return_to_where_they_were),
+        JSON_TEST(large_values_are_freed_in_slices),
         JSON_TEST(reader_of_another_type_finds_nothing),
         JSON_TEST(builder_on_another_type_begins_with_an_empty_one),
     };

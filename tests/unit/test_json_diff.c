@@ -1,4 +1,5 @@
 /* Differences: random round trips, what a patch looks like, what it costs. */
+#include "jq.h"
 #include "json_diff.h"
 #include "json_test.h"
 
@@ -328,6 +329,36 @@ static void cost_follows_what_changed_and_not_the_size(void **state) {
     assert_true(large < 20 * small + 0.01);
 }
 
+/* Whatever it may look into, what it gives leads from one to the other. */
+static void a_bounded_walk_puts_whole_what_it_does_not_look_into(void **state) {
+    (void)state;
+    static const char *const pairs[][2] = {
+        {"[range(100) | {a: .}]", "[range(100) | {a: (. + 1)}]"},
+        {"[range(100) | {a: .}]", "[range(90) | {a: .}] + [range(20)]"},
+        {"[range(100) | [., [.]]]", "[7] + [range(100) | [., [.]]]"},
+        {"[range(100) | {key: \"k\\(.)\", value: [.]}] | from_entries",
+         "[range(100) | {key: \"k\\(.)\", value: [. + 1]}] | from_entries"},
+        {"[range(100) | {key: \"k\\(.)\", value: [.]}] | from_entries",
+         "[range(50; 150) | {key: \"k\\(.)\", value: [.]}] | from_entries"},
+        {"{a: {b: [range(50)]}, c: [range(50)]}", "{a: {b: [range(49; -1; -1)]}, c: [range(51)]}"},
+    };
+    for (size_t i = 0; i < sizeof pairs / sizeof *pairs; i++) {
+        Json a = jq_eval(pairs[i][0], json_null(), NULL, NULL);
+        Json b = jq_eval(pairs[i][1], json_null(), NULL, NULL);
+        for (size_t most = 0; most < 400; most = most * 2 + 1) {
+            Json patch = json_diff_within(a, b, most);
+            assert_true(json_array_len(patch) <= 2 * most + 2);
+            Json got = json_patch(json_ref(a), patch, NULL), rest = json_diff(got, b);
+            assert_int_equal(json_array_len(rest), 0);
+            json_unref(rest);
+            json_unref(got);
+            json_unref(patch);
+        }
+        json_unref(a);
+        json_unref(b);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         JSON_TEST(versions_of_one_value_round_trip),
@@ -341,6 +372,7 @@ int main(void) {
         JSON_TEST(order_of_keys_is_no_change_for_people),
         JSON_TEST(changes_stop_when_told),
         JSON_TEST(cost_follows_what_changed_and_not_the_size),
+        JSON_TEST(a_bounded_walk_puts_whole_what_it_does_not_look_into),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -269,6 +269,45 @@ static void so_does_any_other_container(void **state) {
                              "{name: run_external_tasks, id: e, config: {testFile: other.yaml}}");
 }
 
+/* ---- what is large ---- */
+
+#define LARGE_STEPS 6
+
+/* Each step makes all of it anew, or a part: the writer encodes what is large, between what is small. */
+static void large_states_are_written_in_their_order(void **state) {
+    (void)state;
+    static const char text[] =
+        "state: {n: 0, rows: []}\nnodes:\n"
+        "  - {name: all, jq: '.n as $n | {rows: [range(30000) | {id: (. + $n), text: \"some text \\\\(.)\"}]}'}\n"
+        "  - {name: part, jq: '{n: (.n + 1)} + {rows: (.rows | .[5].id = 0)}'}\n"
+        "edges:\n  - {from: __start__, to: all}\n  - {from: all, to: part}\n"
+        "  - {from: part, to: all, when: '.n < 6'}\n  - {from: part, to: __end__}\n";
+    Run *run = host_run(text, NULL);
+    expect_run(run, "completed", NULL);
+    Json whole = json_ref(run_state(run));
+    for (int64_t n = 1; n <= LARGE_STEPS; n++) {
+        char *then = host_state_at("t", 2 * n + 1), want[40];
+        snprintf(want, sizeof want, "\"n\":%lld,", (long long)n);
+        expect_contains(then, want);
+        free(then);
+    }
+    char *last = host_state_at("t", 0), *now = json_to_text(whole);
+    assert_string_equal(last, now);
+    free(last);
+    free(now);
+    json_unref(whole);
+}
+
+/* The engine ends while the writer still has it. */
+static void an_engine_may_end_before_what_is_large_is_written(void **state) {
+    (void)state;
+    host_start(
+        "nodes: [{name: a, jq: '{rows: [range(200000) | {id: .}]}'}, {name: b, sleep: 1h}]\n", "t",
+        NULL);
+    for (int i = 0; i < 40; i++) uv_run(&host.loop, UV_RUN_NOWAIT);
+    host_fresh();
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         TEST(the_end_of_a_sub_workflow_takes_what_it_changed),
@@ -286,6 +325,8 @@ int main(void) {
         TEST(nor_where_another_process_goes_on),
         TEST(so_does_a_list_of_tasks_that_ends),
         TEST(so_does_any_other_container),
+        TEST_ALL(large_states_are_written_in_their_order),
+        TEST_LASTING(an_engine_may_end_before_what_is_large_is_written),
     };
     return RUN_TESTS(tests);
 }
