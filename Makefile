@@ -16,7 +16,7 @@ COVERAGE_BAR ?= 90
 BUILD := build
 NINJA := ninja --quiet -C
 C_FILES = $(shell find src include tests fuzz bench examples -name '*.[ch]')
-BENCHES = compile eval json update diff growth callback tasks workers spawn engine_growth debug watch turn
+BENCHES = compile eval json update diff growth callback tasks workers spawn engine_growth debug watch turn slices
 
 # Link-time optimisation with gcc only: clang's needs a linker that Debian does not install.
 LTO = $(if $(findstring clang,$(shell $(CC) --version 2>/dev/null)),false,true)

@@ -3,10 +3,8 @@
  * The store is a database that holds 100,000 runs, one of them with 1,000,000 checkpoints; every sync of it takes
  * 50 ms longer than it does. 64 askers in another process, each with a connection of its own to the host's socket,
  * start runs, list all runs, read the whole history, a page after the other, and debug a run (a step, back, what it was at a
- * checkpoint, what has changed since its start), as fast as they are answered. A turn
- * is the time from where the loop has something to do until it looks (epoll) for more. The machine has other
- * things to do too: how long the loop's thread was ready and had no processor is left out where the kernel tells
- * it (schedstat); the figures on the wall have it in. */
+ * checkpoint, what has changed since its start), as fast as they are answered. turns.h says
+ * what a turn is. */
 #include "bench.h"
 #include "engine_load.h"
 #include "flow.h"
@@ -16,15 +14,14 @@
 #include "json_print.h"
 #include "mem.h"
 #include "socket.h"
+#include "turns.h"
 
-#include <fcntl.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/epoll.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
@@ -60,64 +57,6 @@ __attribute__((visibility("default"))) int fdatasync(int fd) {
 __attribute__((visibility("default"))) int fsync(int fd);
 __attribute__((visibility("default"))) int fsync(int fd) {
     return slow_sync(SYS_fsync, fd);
-}
-
-/* ---- turns: from where the loop has something to do until it looks again ---- */
-
-/* OWN: less what others had the processor for. */
-typedef enum Clock { WALL, OWN, CPU, CLOCKS } Clock;
-
-typedef struct Turns {
-    double *turns[CLOCKS];
-    size_t n, cap[CLOCKS];
-    uint64_t began[CLOCKS]; /* the turn that is under way; 0: none is */
-    pid_t thread;           /* of the loop; 0: nothing is measured */
-    int schedstat;          /* of it */
-} Turns;
-
-static Turns turns;
-
-/* Nanoseconds for which the thread was ready and had no processor: the second number. */
-static uint64_t delay_time(void) {
-    char text[100] = "";
-    unsigned long long used = 0, delay = 0;
-    if (pread(turns.schedstat, text, sizeof text - 1, 0) > 0) {
-        sscanf(text, "%llu %llu", &used, &delay);
-    }
-    return delay;
-}
-
-static void look_at_clocks(uint64_t now[CLOCKS]) {
-    struct timespec cpu;
-    now[WALL] = uv_hrtime();
-    now[OWN] = now[WALL] - delay_time();
-    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &cpu);
-    now[CPU] = (uint64_t)cpu.tv_sec * 1000000000u + (uint64_t)cpu.tv_nsec;
-}
-
-static void end_turn(void) {
-    uint64_t now[CLOCKS];
-    look_at_clocks(now);
-    for (int c = 0; turns.began[WALL] && c < CLOCKS; c++) {
-        turns.turns[c] = mem_grow(turns.turns[c], turns.n, &turns.cap[c], sizeof **turns.turns);
-        turns.turns[c][turns.n] = (double)(now[c] - turns.began[c]) / 1e9;
-    }
-    turns.n += turns.began[WALL] != 0;
-}
-
-/* What the loop looks with. */
-__attribute__((visibility("default"))) int epoll_pwait(int fd, struct epoll_event *events, int max,
-                                                       int timeout, const sigset_t *mask) {
-    bool measured = turns.thread && turns.thread == syscall(SYS_gettid);
-    if (measured) end_turn();
-    int n = (int)syscall(SYS_epoll_pwait, fd, events, max, timeout, mask, _NSIG / 8);
-    if (measured) look_at_clocks(turns.began);
-    return n;
-}
-
-__attribute__((visibility("default"))) int epoll_wait(int fd, struct epoll_event *events, int max,
-                                                      int timeout) {
-    return epoll_pwait(fd, events, max, timeout, NULL);
 }
 
 /* ---- askers ---- */
@@ -336,16 +275,6 @@ static void on_look(uv_timer_t *timer) {
     }
 }
 
-static int by_size(const void *a, const void *b) {
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
-static double at_rank(double *values, size_t n, double rank) {
-    qsort(values, n, sizeof *values, by_size);
-    return values[(size_t)(rank * (double)(n - 1))];
-}
-
 static void measure(const char *url, const char *folder, pid_t pid, int go, int seconds) {
     Error err = ERROR_INIT;
     uv_loop_t loop;
@@ -363,10 +292,9 @@ static void measure(const char *url, const char *folder, pid_t pid, int go, int 
     uv_timer_start(&timer, on_look, 100, 100);
     sync_ms = SYNC_MS;
     if (write(go, "", 1) != 1) give_up("The askers have gone.");
-    turns.schedstat = open("/proc/thread-self/schedstat", O_RDONLY);
-    turns.thread = (pid_t)syscall(SYS_gettid);
+    turns_begin();
     while (!askers.done) uv_run(&loop, UV_RUN_ONCE);
-    turns.thread = 0;
+    turns_end();
     sync_ms = 0;
     uv_close((uv_handle_t *)&timer, NULL);
     socket_close(server);
@@ -385,18 +313,19 @@ static void show(Bench *b, double seconds) {
     static const char *const what[] = {"runs started a second", "pages of runs listed a second",
                                        "pages of the history read a second",
                                        "operations of debuggers a second"};
-    static const char *const names[CLOCKS][2] = {
+    static const char *const names[TURN_CLOCKS][2] = {
         {"a turn, 999 of 1,000 within; on the wall", "the longest"},
         {"the same, less what others had the processor for", "the longest"},
         {"the same, processor time", "the longest"}};
-    for (int c = 0; c < CLOCKS; c++) {
+    for (int c = 0; c < TURN_CLOCKS; c++) {
         bench_figure(b, &(BenchFigure){.what = names[c][0],
-                                       .ours = at_rank(turns.turns[c], turns.n, 0.999),
-                                       .bar = c == OWN ? BENCH_SECONDS : BENCH_INFO,
+                                       .ours = turns_at((TurnClock)c, 0.999),
+                                       .bar = c == TURN_OWN ? BENCH_SECONDS : BENCH_INFO,
                                        .limit = 0.005});
-        bench_figure(b, &(BenchFigure){.what = names[c][1], .ours = turns.turns[c][turns.n - 1]});
+        bench_figure(b, &(BenchFigure){.what = names[c][1], .ours = turns_at((TurnClock)c, 1)});
     }
-    bench_figure(b, &(BenchFigure){.what = "turns", .ours = (double)turns.n, .text = number_text});
+    bench_figure(
+        b, &(BenchFigure){.what = "turns", .ours = (double)turns_count(), .text = number_text});
     for (int i = 0; i < WISHES; i++) {
         bench_figure(b, &(BenchFigure){.what = what[i],
                                        .ours = (double)shared->answers[i] / seconds,
@@ -438,7 +367,6 @@ int main(int argc, char **argv) {
     fill(url, folder, CHECKPOINTS / less, RUNS / less);
     measure(url, folder, askers, go, seconds);
     show(b, seconds);
-    for (int c = 0; c < CLOCKS; c++) mem_free(turns.turns[c]);
     char command[400];
     snprintf(command, sizeof command, "rm -rf '%s'", folder);
     if (system(command) != 0) fprintf(stderr, "%s is left.\n", folder);

@@ -1,0 +1,211 @@
+/* bench_slices.c - how long one run holds the loop that it shares, and what that costs ten thousand others.
+ *
+ * Each row is the longest turn (turns.h) while a workflow does one long thing, without a store or with a database in
+ * memory; the thing is done again and again for some time. Then ten thousand small runs, a counter each, go on as
+ * fast as they can, alone and beside runs that loop in jq and Lua and that make, record and print large states: the
+ * ratio is the steps that they take in a second. */
+#include "bench.h"
+#include "engine_load.h"
+#include "exec.h"
+#include "flow.h"
+#include "json_parse.h"
+#include "mem.h"
+#include "turns.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum { SECONDS = 4, SMALL_RUNS = 10000, MB = 100 };
+
+static double seconds_each = SECONDS;
+
+/* ---- workflows ---- */
+
+static Flow *flow_of(const char *text) {
+    FlowProblems problems = {0};
+    char name[] = "bench-slices-XXXXXX.yaml";
+    int fd = mkstemps(name, 5);
+    if (fd < 0 || write(fd, text, strlen(text)) != (ssize_t)strlen(text)) give_up("No file.");
+    close(fd);
+    Flow *flow = flow_load(name, NULL, &problems);
+    unlink(name);
+    if (!flow) give_up("%s: %s", text, problems.n ? problems.items[0].msg : "no workflow");
+    flow_problems_clear(&problems);
+    return flow;
+}
+
+/* Rows of about 100 bytes, every one of them new: an array of MB megabytes as text. */
+#define ROWS(mb)                                                                                  \
+    "[range(" #mb " * 10000) | {id: ., name: \"a name of some length \\\\(.)\", tags: [\"one\", " \
+    "\"two\"], value: (. * 3)}]"
+
+typedef struct Long {
+    const char *what;
+    const char *node;  /* done again and again */
+    const char *first; /* once before it; NULL: nothing */
+    Where where;
+    double limit; /* seconds; 0: only shown */
+} Long;
+
+static const Long longs[] = {
+    {"a jq node that loops", "jq: 'last(range(3000000)) | {}'", NULL, NOWHERE, 0.010},
+    {"a Lua node that loops", "lua: 'local n = 0 for i = 1, 10000000 do n = n + i end'", NULL,
+     NOWHERE, 0.010},
+    {"the condition of an edge",
+     "jq: '{}', goto: [{if: 'last(range(3000000)) < 0', to: __end__}, "
+     "{to: again}]",
+     NULL, NOWHERE, 0.010},
+    {"Lua: sort with a function",
+     "lua: 'local t = {} for i = 1, 200000 do t[i] = (i * 7919) % 1000003 end "
+     "table.sort(t, function(a, b) return a > b end) return {n = #t}'",
+     NULL, NOWHERE, 0},
+    {"Lua: a pattern that goes back",
+     "lua: 'return {n = ((\"a\"):rep(3000)):find((\".-\"):rep(2) .. \"b\") or 0}'", NULL, NOWHERE,
+     0},
+    {"Lua: a table of 1,000,000 given back",
+     "lua: 'local t = {} for i = 1, 1000000 do t[i] = i end return {t = t}'", NULL, NOWHERE, 0},
+    {"jq: 100 MB made anew, no store", "jq: '{rows: " ROWS(100) "}'", NULL, NOWHERE, 0.010},
+    {"the same, recorded", "jq: '{rows: " ROWS(100) "}'", NULL, IN_SQLITE, 0.010},
+    {"jq: sort of 1,000,000", "jq: '{n: (.rows | sort | length)}'",
+     "jq: '{rows: [range(1000000) | (. * 7919) % 1000003]}'", NOWHERE, 0},
+    {"jq: sort_by of 200,000 objects", "jq: '{n: (.rows | sort_by(.name) | length)}'",
+     "jq: '{rows: " ROWS(20) "}'", NOWHERE, 0},
+    {"jq: tojson of 100 MB", "jq: '{n: (.rows | tojson | length)}'", "jq: '{rows: " ROWS(100) "}'",
+     NOWHERE, 0},
+    {"jq: fromjson of 20 MB", "jq: '{n: (.text | fromjson | length)}'",
+     "jq: '{text: (" ROWS(20) " | tojson)}'", NOWHERE, 0},
+    {"jq: == of 100 MB", "jq: '{n: (.rows == .same)}'",
+     "jq: '{rows: " ROWS(50) ", same: " ROWS(50) "}'", NOWHERE, 0},
+    {"jq: test() on 10 MB", "jq: '{n: (.text | test(\"x.*y$\"))}'",
+     "jq: '{text: (\"abcdefgh x\" * 1000000)}'", NOWHERE, 0},
+    {"jq: split of 10 MB", "jq: '{n: (.text | split(\" \") | length)}'",
+     "jq: '{text: (\"abcdefgh x\" * 1000000)}'", NOWHERE, 0},
+    {"jq: group_by, unique of 200,000",
+     "jq: '{n: (.rows | group_by(.value % 100) | length), m: (.rows | unique_by(.name) | length)}'",
+     "jq: '{rows: " ROWS(20) "}'", NOWHERE, 0},
+    {"a reducer: union of 3,000 and 3,000", "jq: '{all: [range(3000)]}'", NULL, NOWHERE, 0},
+};
+
+static Flow *long_flow(const Long *l) {
+    Buf text = BUF_INIT;
+    buf_printf(
+        &text,
+        "config: {recursion_limit: 1000000000}\nstate: {all: {default: [], reduce: union}}\nnodes:\n"
+        "  - {name: first, %s}\n  - {name: again, %s%s}\n",
+        l->first ? l->first : "jq: '{}'", l->node, strstr(l->node, "goto") ? "" : ", goto: again");
+    Flow *flow = flow_of(text.data);
+    buf_clear(&text);
+    return flow;
+}
+
+static Run *start(Bed *bed, Flow *flow, Json input) {
+    Error err = ERROR_INIT;
+    Run *run = engine_start_now(bed->engine, flow, &(RunStart){.input = input}, &err);
+    if (!run) give_up("%s", err.msg);
+    return run;
+}
+
+/* ---- turns ---- */
+
+static void turn_for(Bed *bed, double seconds) {
+    double until = wall_seconds() + seconds;
+    while (wall_seconds() < until) uv_run(bed->loop, UV_RUN_NOWAIT);
+}
+
+static void until_step(Bed *bed, Run *run, int64_t step) {
+    while (run_step(run) < step && !run_settled(run)) uv_run(bed->loop, UV_RUN_NOWAIT);
+}
+
+static void longest(Bench *b, const Long *l) {
+    Bed bed = bed_open(l->where);
+    Flow *flow = long_flow(l);
+    Run *run = start(&bed, flow, json_none());
+    until_step(&bed, run, 1);
+    turns_begin();
+    turn_for(&bed, seconds_each);
+    turns_end();
+    if (run_settled(run)) {
+        Json message = json_object_get_c(run_error(run), "message");
+        give_up("%s: %s", l->what,
+                json_kind(message) == JSON_STRING ? json_string_data(&message) : "ended");
+    }
+    bench_figure(b, &(BenchFigure){.what = l->what,
+                                   .ours = turns_at(TURN_CPU, 1),
+                                   .bar = l->limit > 0 ? BENCH_SECONDS : BENCH_INFO,
+                                   .limit = l->limit});
+    flow_unref(flow);
+    bed_close(&bed);
+}
+
+/* ---- others ---- */
+
+static int64_t steps_of(Run **runs, int n) {
+    int64_t all = 0;
+    for (int i = 0; i < n; i++) all += run_step(runs[i]);
+    return all;
+}
+
+static const char *number_text(double value, char *out) {
+    snprintf(out, BENCH_TEXT_MAX, "%.0f", value);
+    return out;
+}
+
+static void beside(Bench *b, Where where, const char *name, int n) {
+    char what[100];
+    Bed bed = bed_open(where);
+    Load load = load_counter(0, 1000000000);
+    Run **runs = mem_alloc((size_t)n * sizeof *runs);
+    for (int i = 0; i < n; i++) runs[i] = start(&bed, load.flow, load.input);
+    double pace[2], took[2];
+    Flow *flows[4];
+    turn_for(&bed, 1);
+    for (int with = 0; with < 2; with++) {
+        if (with) {
+            for (int i = 0; i < 4; i++) {
+                flows[i] = long_flow(&longs[i < 2 ? i : i == 2 ? 6 : 10]);
+                start(&bed, flows[i], json_none());
+            }
+            turn_for(&bed, 1);
+        }
+        int64_t before = steps_of(runs, n);
+        double began = wall_seconds();
+        turns_begin();
+        turn_for(&bed, 2 * seconds_each);
+        turns_end();
+        took[with] = turns_at(TURN_CPU, 1);
+        pace[with] = (double)(steps_of(runs, n) - before) / (wall_seconds() - began);
+    }
+    snprintf(what, sizeof what, "steps a second of %d runs, %s, alone", n, name);
+    bench_figure(b, &(BenchFigure){.what = what, .ours = pace[0], .text = number_text});
+    snprintf(what, sizeof what, "the same beside four that take long, %s", name);
+    bench_figure(b, &(BenchFigure){.what = what, .ours = pace[1], .text = number_text});
+    snprintf(what, sizeof what, "what they have less of, percent, %s", name);
+    bench_figure(b, &(BenchFigure){
+                        .what = what, .ours = 100 * (1 - pace[1] / pace[0]), .text = number_text});
+    snprintf(what, sizeof what, "the longest turn, %s; alone, beside them", name);
+    bench_figure(b, &(BenchFigure){.what = what, .ours = took[1], .peer = took[0]});
+    for (int i = 0; i < 4; i++) flow_unref(flows[i]);
+    mem_free(runs);
+    bed_close(&bed);
+    load_clear(&load);
+}
+
+int main(int argc, char **argv) {
+    Bench *b =
+        bench_new(argc, argv, "how long one run holds the loop: the longest turn, processor time");
+    bool quick = bench_is_quick(b);
+    beds_in(memory_folder());
+    if (quick) seconds_each = 0.5;
+    const char *only = getenv("BENCH_ONLY");
+    for (size_t i = 0; i < sizeof longs / sizeof *longs; i++) {
+        if (!only || strstr(longs[i].what, only)) longest(b, &longs[i]);
+    }
+    if (!only || strstr("beside", only)) {
+        beside(b, NOWHERE, "no store", quick ? SMALL_RUNS / 100 : SMALL_RUNS);
+        beside(b, IN_SQLITE, "SQLite", quick ? SMALL_RUNS / 100 : SMALL_RUNS);
+    }
+    return bench_end(b);
+}
