@@ -19,7 +19,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 from debugger import BRANCHES, Debugger, says  # noqa: E402
 from playbook import choose  # noqa: E402
-from world import (Broken, DONE, FAILED, PATIENCE, TIMEOUT, WAITING, cases_of,
+from world import (Broken, BUSY, DONE, FAILED, PATIENCE, TIMEOUT, WAITING, cases_of,
                    run_all)  # noqa: E402
 
 FLOW = """
@@ -764,7 +764,7 @@ cleanupTasks: [{name: run_shell, id: c, config: {command: "sleep 6; touch cleane
 """)
     first = world.start("run", "t.yaml", "--thread", "t")
     world.wait_for("began")
-    busy = world("update", "t", "--set", "n=1", "--json").gives(FAILED).json["error"]
+    busy = world("update", "t", "--set", "n=1", "--json").gives(BUSY).json["error"]
     world.same((busy["code"], busy["holder"]), ("busy", f"pid {first.pid}"))
     answer = world("cancel", "t", "--json").gives(DONE)
     world.same(answer.json["status"], "cancelled")
