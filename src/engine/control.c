@@ -8,6 +8,7 @@
 #include "fail.h"
 #include "image_read.h"
 #include "inject.h"
+#include "record.h"
 #include "reduce.h"
 #include "result.h"
 #include "schedule.h"
@@ -309,7 +310,8 @@ void control_child_ended(Frame *child) {
     size_t at = wait_rows[f->waits].left;
     Json all = json_ref(json_array_get(f->wait, at));
     f->children--;
-    f->wait = json_array_set(f->wait, at, json_array_set(all, child->branch, json_ref(left)));
+    left = json_is_none(left) ? json_null() : json_ref(left);
+    f->wait = json_array_set(f->wait, at, json_array_set(all, child->branch, left));
     if (child->is_element) {
         int64_t done = image_int(f->wait, WAIT_MAP_DONE) + 1;
         f->wait = json_array_set(f->wait, WAIT_MAP_DONE, json_int(done));
@@ -326,6 +328,9 @@ void control_level_done(Frame *f) {
         inject_done(f, (StepResult){.update = json_none()});
     } else if (frame_top(f)->graph->scoped) {
         task_level_done(f);
+    } else if (f->nlevels == 1) { /* as no run comes to stand: the record was made up */
+        frame_land(f, NULL, false);
+        run_record(f->run, f, NULL, "ended", json_none());
     } else {
         steering_of(f->levels[f->nlevels - 2].node)->level_done(f);
     }

@@ -8,6 +8,7 @@
 #include "mem.h"
 #include "park.h"
 #include "schedule.h"
+#include "steer.h"
 #include "work.h"
 
 #include <stdio.h>
@@ -35,7 +36,11 @@ static const Graph *next_graph(const Frame *f) {
     const Flow *flow = f->run->flow;
     const Level *around = f->nlevels ? frame_top(f) : f->parent ? frame_top(f->parent) : NULL;
     if (!around) return flow->main;
-    if (f->nlevels) return around->node ? node_inside(around->node, 0) : around->graph->after;
+    if (f->nlevels) {
+        if (!around->node) return around->graph->after;
+        bool enters = around->graph->scoped || steering_of(around->node)->level_done;
+        return enters ? node_inside(around->node, 0) : NULL;
+    }
     switch (f->parent->waits) {
     case WAIT_CLEANING: return f->branch < flow->ngraphs ? flow->graphs[f->branch] : NULL;
     case WAIT_TASKS: return around->node ? node_inside(around->node, f->branch) : NULL;
