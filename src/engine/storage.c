@@ -18,7 +18,9 @@
 #include <string.h>
 
 enum {
-    OVERFULL = 32 << 20,  /* bytes that wait before the engine is held back */
+    OVERFULL = 32 << 20, /* bytes that wait before the engine is held back, */
+    OVERFULL_LARGE =
+        512 << 20, /* and of values that the writer encodes: most of them their run has too */
     TELLING_NS = 2000000, /* so long jobs are told in one turn of the loop */
 };
 
@@ -396,7 +398,8 @@ void storage_wait(Storage *s) {
 }
 
 bool storage_overfull(const Storage *s) {
-    return s->filling->bytes.len + s->large[s->filling - s->batches].size > OVERFULL;
+    return s->filling->bytes.len > OVERFULL ||
+           s->large[s->filling - s->batches].size > OVERFULL_LARGE;
 }
 
 /* ---- life ---- */
