@@ -104,3 +104,23 @@ What is not there is an error
     $ pawl diff --runs a a@9
     2> pawl diff: * (glob)
     [2]
+
+Runs that were pruned are compared by what is left of them
+    $ cat > loop.yaml <<'END'
+    > state: {n: 0}
+    > nodes: [{name: a, jq: '{n: (.n + 1)}'}]
+    > edges: [{from: __start__, to: a}, {from: a, to: a, when: .n < .last}, {from: a, to: __end__}]
+    > END
+    $ pawl run loop.yaml --thread long --input '{"last": 20}' > out 2>&1; pawl run loop.yaml --thread short --input '{"last": 5}' > out 2>&1
+    $ pawl prune --keep-last 3
+    Removed 21 checkpoints and kept 6 in 2 runs.
+    $ pawl diff --runs long short
+    The runs part at the beginning, in main:
+      long@19  a  completed
+      short  goes no further
+    [1]
+    $ pawl diff --runs short long
+    The runs part at their first step, in main:
+      short  goes no further
+      long@19  a  completed
+    [1]
