@@ -214,6 +214,13 @@ static bool load_parent(Frame *f, Error *err) {
     return f->join || error_set(err, ERR_DATA, "The node where branches join is gone.");
 }
 
+/* Another branch of the same fork would take its place among what they leave. */
+static bool has_twin(const Run *run, const Frame *parent, int64_t branch) {
+    const Frame *f = parent && parent->waits == WAIT_JOIN ? run->last_frame : NULL;
+    while (f && (f->parent != parent || f->branch != branch)) f = f->prev;
+    return f != NULL;
+}
+
 static bool load_frame(Run *run, Json key, Json image, Error *err) {
     char id[24];
     snprintf(id, sizeof id, "%.*s", (int)json_string_len(key), json_string_data(&key));
@@ -230,7 +237,7 @@ static bool load_frame(Run *run, Json key, Json image, Error *err) {
     /* what it leaves goes to its place among those that the parent waits for */
     size_t list = parent ? wait_rows[parent->waits].list : 0;
     uint64_t places = list ? json_array_len(json_array_get(parent->wait, list)) : UINT32_MAX;
-    if (parent && (branch < 0 || (uint64_t)branch >= places)) {
+    if (parent && (branch < 0 || (uint64_t)branch >= places || has_twin(run, parent, branch))) {
         return error_set(err, ERR_DATA, "Frame %s is none of those that its parent waits for.", id);
     }
     Frame *f = frame_new(run, parent, (uint32_t)branch);
