@@ -126,8 +126,13 @@ bool fit_sleep(Frame *f, Error *err) {
     return fits_or_begins(f, is_kind(f, KIND_SLEEP) || is_kind(f, KIND_TASK_SLEEP));
 }
 
-bool fit_interrupt(Frame *f, Error *err) {
+bool fit_retry(Frame *f, Error *err) {
     (void)err;
+    return fits_or_begins(f, frame_top(f)->node != NULL);
+}
+
+bool fit_interrupt(Frame *f, Error *err) {
+    if (!frame_top(f)->node) return fit_retry(f, err);
     bool approval = json_string_is(json_array_get(f->wait, WAIT_REASON), "approval");
     return fits_or_begins(f, frame_asks_for_work(f) ? is_outside(f)
                                                     : !approval || is_kind(f, KIND_APPROVAL));

@@ -16,7 +16,7 @@ const WaitRow wait_rows[WAIT_KINDS] = {
                    .work = {1, 2, 3}, .fit = fit_work},
     [WAIT_SLEEP] = {"sleep", "TIME", FRAME_TIMED, HOOK_DURING, "sleeps", .fit = fit_sleep},
     [WAIT_RETRY] = {"retry", "TIME, dotted, ANY?, ANY?, array?", FRAME_TIMED, HOOK_DURING,
-                    "will try again", .work = {2, 4, 5}},
+                    "will try again", .work = {2, 4, 5}, .fit = fit_retry},
     [WAIT_INTERRUPT] = {"interrupt", "text, text, ANY, [text]|null, dotted?, ANY?, array?",
                         FRAME_WAITING, HOOK_BEFORE, "waits for an answer", .work = {5, 6, 7},
                         .fit = fit_interrupt},
