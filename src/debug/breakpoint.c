@@ -524,11 +524,13 @@ Json breakpoint_merge(Json spec, Json changes) {
     for (size_t pos = 0; json_object_next(changes, &pos, &key, &value);) {
         out = merge_field(out, key, value);
     }
-    /* hits are passed over from now on; those that are counted anew, anew */
-    if (json_is_none(json_object_get_c(changes, "ignore_from")) &&
-        (!json_is_none(json_object_get_c(changes, "ignore_count")) ||
-         !json_is_none(json_object_get_c(changes, "hit_count")))) {
-        Json hits = json_object_get_c(out, "hit_count");
+    /* hits are passed over from now on; those that are counted anew, anew. A listing that is given back
+     * says the same of them as before */
+    Json given = json_object_get_c(changes, "hit_count"),
+         hits = json_object_get_c(out, "hit_count");
+    bool anew = json_is_none(given) ? !json_is_none(json_object_get_c(changes, "ignore_count"))
+                                    : !json_equal(given, json_object_get_c(spec, "hit_count"));
+    if (anew && json_is_none(json_object_get_c(changes, "ignore_from"))) {
         out = json_is_none(hits) ? take_away(out, "ignore_from")
                                  : json_object_with(out, "ignore_from", json_ref(hits));
     }
