@@ -17,7 +17,8 @@ extern char **environ;
 
 enum {
     RUNS = 1000,
-    STEPS = 100000, /* of a round: a run takes 100 before the next has its go, so that each has one */
+    STEPS =
+        100000, /* of a round: a run takes 100 before the next has its go, so that each has one */
     ROUNDS = 21,
     QUICK_ROUNDS = 1,
     WATCHERS = 100,

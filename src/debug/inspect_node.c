@@ -9,7 +9,6 @@
 #include "problems.h"
 #include "suggest.h"
 
-
 enum { AROUND = 5, AROUND_MAX = 1000 };
 
 static Json seconds(int64_t ms) {
