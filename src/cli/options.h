@@ -21,4 +21,7 @@ int options_run(const Command *command, int argc, char **argv);
 bool options_complain(const Command *command, const char *fmt, ...)
     __attribute__((format(printf, 2, 3)));
 
+/* The same where the sentence was said already: only as JSON, where that is asked for. */
+bool options_said(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
+
 #endif

@@ -87,11 +87,9 @@ static int act(void *ctx) {
     if (live) uv_timer_start(&dots, on_second, 1000, 1000);
     Json report = ask(&a, "store_check", OBJECT(KEY("thread", c->thread)));
     fputs(live ? "\r\x1b[K" : "", stderr);
-    if (json_is_none(report)) {
-        a.code = EXIT_USAGE; /* whatever cannot be read at all */
-    } else if (c->common.json) {
+    if (c->common.json && !json_is_none(report)) {
         output_line(report);
-    } else {
+    } else if (!json_is_none(report)) {
         print_text(report);
     }
     a.code = json_array_len(field_get(report, "problems")) ? EXIT_PROBLEMS : a.code;
@@ -111,7 +109,7 @@ const Command command_store = {
         "the states between two of them can be rebuilt, and where each run stands. Nothing is "
         "changed.\n\n"
         "Exit codes: 0, all is well; 1, something is damaged, which is said; 2, the command line is "
-        "wrong or there is no such store.",
+        "wrong or there is no such store; 5, the store cannot be read.",
     OPTIONS({"thread", 't', "ID", "only this run", TAKES(OPTION_TEXT, StoreCommand, thread)},
             STORE_ROW, JSON_ROW("as an object: runs, checkpoints, snapshots, problems")),
     EXAMPLES(

@@ -230,6 +230,10 @@ With --json a reason is on standard output too, whatever it is
     2> pawl runs: there is no option --limt; did you mean --limit?
     2> Try `pawl help runs`.
     [2]
+    $ echo 'nodes: [{name: a, jq: .}]' > good.yaml; pawl run --json good.yaml --input @nosuch
+    {"error":{"code":"usage","message":"The file nosuch cannot be read, or is too large."}}
+    2> pawl run: nosuch: cannot be opened: No such file or directory.
+    [2]
     $ echo 'nodes: [{name: a, jqq: .}]' > bad.yaml; pawl run --json bad.yaml
     {"error":{"code":"syntax","message":"The workflow has errors.","problems":[{"file":"bad.yaml","line":1,"col":19,"severity":"error","message":"There is no kind of node `jqq`; the kinds are jq, lua, shell, python, javascript, http, action, sleep, approval, workflow, map and while; did you mean `jq`?"}]}}
     2> bad.yaml:1:19: error: There is no kind of node `jqq`; the kinds are jq, lua, shell, python, javascript, http, action, sleep, approval, workflow, map and while; did you mean `jq`?
@@ -240,6 +244,9 @@ With --json a reason is on standard output too, whatever it is
 A store that cannot be used, and a run that another process has, have exit codes of their own
     $ echo 'nodes: [{name: a, jq: .}]' > fine.yaml; pawl run fine.yaml --store file:/proc/none
     2> pawl run: /proc/none: making the store failed: the operating system says `No such file or directory`. What was recorded before is kept; try again when the disk is well.
+    [5]
+    $ echo garbage > bad.db; pawl store check --store sqlite:bad.db
+    2> pawl store: bad.db is not a store of Pawl: it is no SQLite database. Name another store with --store URL or PAWL_STORE.
     [5]
     $ echo 'nodes: [{name: a, shell: "touch begun; sleep 60"}]' > slow.yaml
     $ pawl run slow.yaml --thread s > out 2>&1 & p=$!; while [ ! -e begun ]; do sleep 0.05; done; pawl resume s@1; echo "exit code $?"; kill $p; wait $p
