@@ -55,6 +55,21 @@ static inline void put(Json *slot, Json v) {
     json_unref(old);
 }
 
+/* After an operation on something large, which may have taken as long as many steps: whoever gave the slice
+ * has a look before the next one. */
+static void look_soon(JqRun *m, uint64_t bytes) {
+    enum { LARGE = 1 << 16 };
+    if (bytes < LARGE) return;
+    m->steps = jq_run_steps(m);
+    m->fuel = m->fuel_given = 0;
+    m->slice_end = m->slice_end ? m->steps : 0;
+}
+
+static inline Json looked_at(JqRun *m, Json v) {
+    if (json_on_heap(v)) look_soon(m, json_size(v));
+    return v;
+}
+
 static Json call_native(JqRun *m, const Instr *in) {
     Json args[JQ_NATIVE_ARITY_MAX + 1];
     const uint32_t *pool = m->program->operands + in->c;
@@ -65,6 +80,7 @@ static Json call_native(JqRun *m, const Instr *in) {
     } else {
         for (uint32_t i = 0; i < in->n; i++) args[i] = own(m, pool[i]);
     }
+    uint64_t size = in->n && json_on_heap(args[0]) ? json_size(args[0]) : 0;
     m->args = args;
     m->nargs = in->n;
     m->args_heap = json_heap_bytes();
@@ -75,8 +91,9 @@ static Json call_native(JqRun *m, const Instr *in) {
         m->nlater = in->n;
         return v;
     }
+    look_soon(m, size);
     for (uint32_t i = 0; i < in->n; i++) json_unref(args[i]);
-    return v;
+    return looked_at(m, v);
 }
 
 /* A native function gave way: its instruction is the next one again. */
@@ -232,7 +249,7 @@ next:
     case OP_DIVIDE:
     case OP_MODULO: {
         Json b = own(m, in->b), a = own(m, in->a);
-        STORE(arithmetic[in->op](m, a, b));
+        STORE(looked_at(m, arithmetic[in->op](m, a, b)));
         goto next;
     }
     case OP_EQ:
@@ -342,7 +359,7 @@ next:
         goto next;
     }
     case OP_OBJECT: STORE(make_object(m, in)); goto next;
-    case OP_FORMAT: STORE(m->program->formats[in->b](m, own(m, in->a))); goto next;
+    case OP_FORMAT: STORE(looked_at(m, m->program->formats[in->b](m, own(m, in->a)))); goto next;
     case OP_CONCAT: STORE(concat(m, in)); goto next;
     case OP_NATIVE: {
         Json v;

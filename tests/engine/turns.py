@@ -254,6 +254,15 @@ FOREVER = {"jq": f"jq: 'last(range(1e12)) | {{}}', {AGAIN}", "lua": f"lua: 'whil
            "edge": "jq: '{}', goto: [%s]" % ", ".join(["{if: 'last(range(4000000)) | not', to: __end__}"] * 200)}
 
 
+def clock_of_large_texts(world):
+    """the timeout of a node holds over built-ins that each take a while: large texts, many times"""
+    for work in ("explode | length", "@base64 | length", "ascii_upcase | length", 'test("b")', ". * 2 | length"):
+        expr = f'{{n: (("a" * 1000000) as $s | [range(20000)] | map($s | {work}) | length)}}'
+        world.write("large.yaml", f"name: large\nnodes:\n  - {{name: a, jq: '{expr}', timeout: {world.ms(100)}}}\n")
+        answer = world("run", "large.yaml", "--json", "--store", "memory:").gives(FAILED)
+        world.same(answer.json["error"]["kind"], "timeout", f"the error of {work}")
+
+
 def each_forever(world, check):
     for kind, line in FOREVER.items():
         forget(world)
