@@ -126,6 +126,12 @@ bool fit_sleep(Frame *f, Error *err) {
     return fits_or_begins(f, is_kind(f, KIND_SLEEP) || is_kind(f, KIND_TASK_SLEEP));
 }
 
+/* The edges of a graph's start are gone on from at no node. */
+bool fit_after(Frame *f, Error *err) {
+    (void)err;
+    return fits_or_begins(f, frame_top(f)->node || !frame_top(f)->graph->scoped);
+}
+
 bool fit_retry(Frame *f, Error *err) {
     (void)err;
     return fits_or_begins(f, frame_top(f)->node != NULL);
