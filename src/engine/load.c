@@ -126,19 +126,8 @@ bool fit_sleep(Frame *f, Error *err) {
     return fits_or_begins(f, is_kind(f, KIND_SLEEP) || is_kind(f, KIND_TASK_SLEEP));
 }
 
-/* The edges of a graph's start are gone on from at no node. */
-bool fit_after(Frame *f, Error *err) {
-    (void)err;
-    return fits_or_begins(f, frame_top(f)->node || !frame_top(f)->graph->scoped);
-}
-
-bool fit_retry(Frame *f, Error *err) {
-    (void)err;
-    return fits_or_begins(f, frame_top(f)->node != NULL);
-}
-
 bool fit_interrupt(Frame *f, Error *err) {
-    if (!frame_top(f)->node) return fit_retry(f, err);
+    (void)err;
     bool approval = json_string_is(json_array_get(f->wait, WAIT_REASON), "approval");
     return fits_or_begins(f, frame_asks_for_work(f) ? is_outside(f)
                                                     : !approval || is_kind(f, KIND_APPROVAL));
@@ -179,7 +168,10 @@ bool fit_join(Frame *f, Error *err) {
 }
 
 static bool fit_wait(Frame *f, Error *err) {
-    return !wait_rows[f->waits].fit || wait_rows[f->waits].fit(f, err);
+    const WaitRow *row = &wait_rows[f->waits];
+    const Level *l = frame_top(f);
+    bool lost = !l->node && row->at > (l->graph->scoped ? AT_ANY : AT_NODE_OF_LIST);
+    return lost ? fits_or_begins(f, false) : !row->fit || row->fit(f, err);
 }
 
 /* What it waits for below a pause has to fit as well: it is what is gone on with. */

@@ -29,8 +29,6 @@ void run_tell_start(Run *run, bool resumed);
 
 bool fit_work(Frame *f, Error *err);
 bool fit_sleep(Frame *f, Error *err);
-bool fit_after(Frame *f, Error *err);
-bool fit_retry(Frame *f, Error *err);
 bool fit_interrupt(Frame *f, Error *err);
 bool fit_map(Frame *f, Error *err);
 bool fit_tasks(Frame *f, Error *err);

@@ -67,6 +67,9 @@ typedef enum WaitKind {
 /* The parts of a wait for work, for an attempt at it, or for an answer to it. */
 typedef enum WorkPart { WORK_KEY, WORK_MEMO, WORK_ANSWERS, WORK_PARTS } WorkPart;
 
+/* Whether a frame waits for it at a node only: one of a graph may go on from its start, which is none. */
+typedef enum WaitsAt { AT_ANY, AT_NODE_OF_LIST, AT_NODE } WaitsAt;
+
 typedef struct WaitRow {
     const char *word;
     const char *shape; /* what follows the word, as json_shape.h and the names in image.c have it */
@@ -76,6 +79,7 @@ typedef struct WaitRow {
     FrameStatus status;
     HookPosition position; /* of a frame that is parked while it waits for this */
     const char *shown;     /* to people; NULL: nothing worth saying */
+    WaitsAt at;            /* a record that says otherwise begins anew */
     unsigned char list;    /* where the list is that has a place for each child; 0: none */
     unsigned char left;    /* where what its children left is; 0: nowhere */
     unsigned char work[WORK_PARTS];
