@@ -382,7 +382,7 @@ static Spread times_of_disk(size_t n) {
 }
 
 /* base: what the disk takes. */
-static void wait_rows(Bench *b, const char *what, Spread s, Spread base, bool judged) {
+static void waited_rows(Bench *b, const char *what, Spread s, Spread base, bool judged) {
     char text[80];
     double limits[] = {judged ? 1e-3 : 0, judged ? 5e-3 : 0};
     snprintf(text, sizeof text, "%s: half", what);
@@ -404,9 +404,9 @@ static void waits(Bench *b, Where where, const char *name, Spread base, size_t n
     d.timer.data = &d;
     uv_run(d.bed.loop, UV_RUN_DEFAULT);
     snprintf(what, sizeof what, "step to next pause, %s", name);
-    wait_rows(b, what, times_of(&d, wait_for_step, n), base, true);
+    waited_rows(b, what, times_of(&d, wait_for_step, n), base, true);
     snprintf(what, sizeof what, "pause to its event, %s", name);
-    wait_rows(b, what, times_of(&d, wait_for_pause, n), base, base.half == 0);
+    waited_rows(b, what, times_of(&d, wait_for_pause, n), base, base.half == 0);
     close_timer(&d);
     get_up(&d);
 }
