@@ -113,7 +113,8 @@ static bool on_variable(Eval *e, int id, char **values) {
         value = json_string_c(values[1]);
     } else if (id == EVAL_RAWFILE) {
         Buf text = BUF_INIT;
-        ok = inputs_read_file("eval", values[1], &text);
+        Error err = ERROR_INIT;
+        ok = inputs_read_file(values[1], &text, &err) || options_refuse(&command_eval, &err);
         value = json_string(text.data ? text.data : "", text.len);
         buf_clear(&text);
     } else {
@@ -464,9 +465,11 @@ static void add_args(Eval *e) {
 }
 
 static int compile_and_run(Eval *e) {
+    Error unreadable = ERROR_INIT;
     if (!e->from_file) {
         buf_adds(&e->expression, e->first);
-    } else if (!inputs_read_file("eval", e->first, &e->expression)) {
+    } else if (!inputs_read_file(e->first, &e->expression, &unreadable)) {
+        options_refuse(&command_eval, &unreadable);
         return EXIT_USAGE;
     }
     add_args(e);

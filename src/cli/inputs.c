@@ -23,6 +23,7 @@ struct Inputs {
     bool slurped, unreadable, malformed;
     uint64_t document;
     Buf place;
+    Error *err; /* takes what would be said; NULL: it is said */
 };
 
 static char standard_name[] = "-";
@@ -83,6 +84,10 @@ const char *inputs_place(Inputs *in) {
 
 /* Results so far come first, so that the message stands where it belongs. */
 static void say(const Inputs *in, const char *what, const char *why) {
+    if (in->err) {
+        error_set(in->err, ERR_USAGE, "%s: %s%s.", file_name(in->files[in->file]), what, why);
+        return;
+    }
     fflush(stdout);
     terminal_say(stderr, "pawl %s: %s: %s%s.\n", in->options.command,
                  file_name(in->files[in->file]), what, why);
@@ -252,16 +257,15 @@ bool inputs_next(Inputs *in, Json *value) {
 
 /* ---- whole files ---- */
 
-bool inputs_read_file(const char *command, const char *path, Buf *out) {
+bool inputs_read_file(const char *path, Buf *out, Error *err) {
     char *files[] = {(char *)path};
-    Inputs *in =
-        inputs_new(files, 1, (InputsOptions){.command = command, .raw = true, .slurp = true});
+    Inputs *in = inputs_new(files, 1, (InputsOptions){.raw = true, .slurp = true});
+    in->err = err;
     while (open_file(in) && !in->ended && out->len <= INPUTS_FILE_MAX) read_into(in, out);
     bool ok = !in->unreadable;
     if (ok && out->len > INPUTS_FILE_MAX) {
-        terminal_say(stderr, "pawl %s: %s is larger than %d MB.\n", command,
-                     strcmp(path, "-") ? path : "<stdin>", INPUTS_FILE_MAX >> 20);
-        ok = false;
+        ok = error_set(err, ERR_USAGE, "%s is larger than %d MB.", file_name(path),
+                       INPUTS_FILE_MAX >> 20);
     }
     inputs_free(in);
     return ok;

@@ -12,6 +12,7 @@
 #ifndef PAWL_INPUTS_H
 #define PAWL_INPUTS_H
 
+#include "error.h"
 #include "json.h"
 
 #include <stdbool.h>
@@ -43,8 +44,9 @@ const char *inputs_place(Inputs *in);
 
 enum { INPUTS_FILE_MAX = 256 << 20 }; /* bytes of a file that is read as a whole */
 
-/* A whole file as bytes, and all its documents; false after saying why not. */
-bool inputs_read_file(const char *command, const char *path, Buf *out);
+/* A whole file as bytes; false with *err set. */
+bool inputs_read_file(const char *path, Buf *out, Error *err);
+/* All its documents; false after saying why not. */
 bool inputs_read_documents(const char *command, const char *path, Json *array);
 
 #endif

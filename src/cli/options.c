@@ -43,25 +43,21 @@ static bool has_json(const Command *c, int argc, char **argv) {
     return false;
 }
 
-static void put_json(const char *fmt, va_list args) {
-    Error err = ERROR_INIT;
-    error_vset_at(&err, ERR_USAGE, 0, 0, fmt, args);
-    if (wants_json) cli_put_error(error_json(&err));
-}
-
-bool options_said(const char *fmt, ...) {
-    va_list args;
-    va_start(args, fmt);
-    put_json(fmt, args);
-    va_end(args);
+bool options_refuse(const Command *command, const Error *err) {
+    if (wants_json) cli_put_error(error_json(err));
+    terminal_say(stderr, "pawl %s: %s\n", command->name, err->msg);
     return false;
 }
 
 bool options_complain(const Command *command, const char *fmt, ...) {
     va_list args;
-    va_start(args, fmt);
-    put_json(fmt, args);
-    va_end(args);
+    if (wants_json) {
+        Error err = ERROR_INIT;
+        va_start(args, fmt);
+        error_vset_at(&err, ERR_USAGE, 0, 0, fmt, args);
+        va_end(args);
+        cli_put_error(error_json(&err));
+    }
     fprintf(stderr, "pawl %s: ", command->name);
     va_start(args, fmt);
     terminal_vsay(stderr, fmt, args);

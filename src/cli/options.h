@@ -11,6 +11,7 @@
 #define PAWL_OPTIONS_H
 
 #include "command.h"
+#include "error.h"
 
 #include <stdbool.h>
 
@@ -21,7 +22,7 @@ int options_run(const Command *command, int argc, char **argv);
 bool options_complain(const Command *command, const char *fmt, ...)
     __attribute__((format(printf, 2, 3)));
 
-/* The same where the sentence was said already: only as JSON, where that is asked for. */
-bool options_said(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
+/* The same for an error that has its own sentence, without the help. */
+bool options_refuse(const Command *command, const Error *err);
 
 #endif

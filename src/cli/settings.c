@@ -102,11 +102,10 @@ bool settings_value(const Command *command, const Option *option, const char *te
     return !json_is_none(*value) || complain_value(command, option->name, text, &err);
 }
 
-#define UNREADABLE "The file %s cannot be read, or is too large."
-
 bool settings_text(const Command *command, const char *path, Json *value) {
     Buf text = BUF_INIT;
-    bool ok = inputs_read_file(command->name, path, &text) || options_said(UNREADABLE, path);
+    Error err = ERROR_INIT;
+    bool ok = inputs_read_file(path, &text, &err) || options_refuse(command, &err);
     if (ok) {
         size_t len = text.len;
         len -= len && text.data[len - 1] == '\n';
@@ -120,9 +119,9 @@ bool settings_text(const Command *command, const char *path, Json *value) {
 static bool read_input(const Command *command, const char *path, Json *value) {
     Buf text = BUF_INIT;
     Error err = ERROR_INIT;
-    if (!inputs_read_file(command->name, path, &text)) {
+    if (!inputs_read_file(path, &text, &err)) {
         buf_clear(&text);
-        return options_said(UNREADABLE, path);
+        return options_refuse(command, &err);
     }
     *value = json_parse(text.data ? text.data : "", text.len, NULL, &err);
     buf_clear(&text);

@@ -231,7 +231,7 @@ With --json a reason is on standard output too, whatever it is
     2> Try `pawl help runs`.
     [2]
     $ echo 'nodes: [{name: a, jq: .}]' > good.yaml; pawl run --json good.yaml --input @nosuch
-    {"error":{"code":"usage","message":"The file nosuch cannot be read, or is too large."}}
+    {"error":{"code":"usage","message":"nosuch: cannot be opened: No such file or directory."}}
     2> pawl run: nosuch: cannot be opened: No such file or directory.
     [2]
     $ echo 'nodes: [{name: a, jqq: .}]' > bad.yaml; pawl run --json bad.yaml
