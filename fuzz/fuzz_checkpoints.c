@@ -6,8 +6,8 @@
  * images, results, recordings, comparing, exporting, pruning, forking, opening it in a debugger, resuming.
  */
 #define _GNU_SOURCE /* mkdtemp */
+#include "fuzz_calls.h"
 #include "fuzz_values.h"
-#include "fuzz_world.h"
 
 #include "divergence.h"
 #include "export.h"
@@ -169,29 +169,15 @@ static void read_all(Store *s, const RunRow *row) {
 
 /* ---- what goes on with it ---- */
 
-static void on_event(void *ctx, Json event) {
-    (void)ctx;
-    json_unref(event);
-}
-
-static void call(World *w, Session *s, const char *name) {
-    Error err = ERROR_INIT;
-    Json answer = session_is_over(s) ? json_none() : session_call(s, name, json_object(), &err);
-    json_unref(answer);
-    turn(w);
-}
+static const char calls[] =
+    "[[\"session\",{}],[\"frames\",{}],[\"variables\",{}],[\"pending\",{}],[\"history\",{}],[\"diff\",{}],"
+    "[\"back\",{}],[\"continue\",{}],[\"retry\",{}]]";
 
 static void debug(World *w) {
-    static const char *const calls[] = {"session", "frames", "variables", "pending", "history",
-                                        "diff",    "back",   "continue",  "retry"};
     Error err = ERROR_INIT;
     Run *run = engine_open_now(w->engine, "t", json_object(), &err);
     CHECK(run || err.msg[0]);
-    Session *s = run ? session_attach(run, &(SessionOptions){.event = on_event}, &err) : NULL;
-    CHECK(!run || s || err.msg[0]);
-    for (size_t i = 0; s && i < sizeof calls / sizeof *calls; i++) call(w, s, calls[i]);
-    session_free(s);
-    turn(w);
+    if (run) debug_run(w, run, json_none(), calls);
 }
 
 static void go_on(Store *s, const RunRow *row) {

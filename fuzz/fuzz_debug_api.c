@@ -6,7 +6,7 @@
  * words, and the session goes on until somebody ends it or its time is up; what it leaves in
  * the store is sound.
  */
-#include "fuzz_world.h"
+#include "fuzz_calls.h"
 
 #include "json_parse.h"
 
@@ -283,7 +283,7 @@ typedef struct Told {
     bool ended; /* the session is, or the run has */
 } Told;
 
-static void on_event(void *ctx, Json event) {
+static void on_told(void *ctx, Json event) {
     Told *told = ctx;
     CHECK(json_kind(event) == JSON_OBJECT);
     CHECK(json_kind(json_object_get_c(event, "event")) == JSON_STRING);
@@ -291,14 +291,6 @@ static void on_event(void *ctx, Json event) {
     told->ended = told->ended || json_string_is(json_object_get_c(event, "event"), "settled") ||
                   (session && !json_string_is(json_object_get_c(event, "status"), "attached"));
     json_unref(event);
-}
-
-static void call(Session *s, const char *name, Json args) {
-    Error err = ERROR_INIT;
-    Json answer = session_call(s, name, args, &err);
-    CHECK(json_is_none(answer) ? err.code != ERR_NONE && err.msg[0]
-                               : json_kind(answer) == JSON_OBJECT);
-    json_unref(answer);
 }
 
 /* Whatever was asked before, this is answered. */
@@ -313,8 +305,7 @@ static void ask_session(Session *s) {
 static void drive(World *w, Session *s, const Told *told, Program *p) {
     for (int i = 0; i < CALLS_MAX && p->at < p->end; i++) {
         const Operation *operation = operation_of(next(p));
-        call(s, operation->name, arguments(operation, p));
-        turn(w);
+        call(w, s, operation->name, arguments(operation, p));
         CHECK(!session_is_over(s) || told->ended);
         if (!session_is_over(s)) ask_session(s);
     }
@@ -325,7 +316,7 @@ static void debug(World *w, Flow *flow, Program *p) {
     Error err = ERROR_INIT;
     Run *run = engine_start_now(w->engine, flow, &(RunStart){.thread = "t"}, &err);
     CHECK(run);
-    SessionOptions options = {.pause_on_start = true, .event = on_event, .ctx = &told};
+    SessionOptions options = {.pause_on_start = true, .event = on_told, .ctx = &told};
     Session *s = session_attach(run, &options, &err);
     CHECK(s);
     turn(w);

@@ -6,16 +6,14 @@
  * and what is said of its pause by the info. Whoever opens it gets a session, or a sentence; what is called is
  * answered or refused; and what is written again can be opened again.
  */
+#include "fuzz_calls.h"
 #include "fuzz_values.h"
-#include "fuzz_world.h"
 
 #include "image_read.h"
 #include "json_binary.h"
 #include "json_build.h"
 #include "mem.h"
 #include "wait.h"
-
-enum { CALLS_MAX = 12 };
 
 static const char *const words[] = {
     "{\"id\":1,\"type\":\"node\",\"node\":\"a\"}",
@@ -37,12 +35,6 @@ static const char flow_text[] =
 
 /* ---- a run that is paused ---- */
 
-static void on_event(void *ctx, Json event) {
-    (void)ctx;
-    CHECK(json_kind(json_object_get_c(event, "event")) == JSON_STRING);
-    json_unref(event);
-}
-
 static bool read_text(void *ctx, const char *path, Buf *out, Error *err) {
     (void)ctx, (void)path, (void)err;
     buf_adds(out, flow_text);
@@ -51,14 +43,12 @@ static bool read_text(void *ctx, const char *path, Buf *out, Error *err) {
 
 /* With breakpoints, a watch and a change that is pending. */
 static void leave_session(World *w) {
-    static const char *const calls[][2] = {
-        {"breakpoint_set", "{\"spec\":\"b if .n > 0\"}"},
-        {"breakpoint_set",
-         "{\"breakpoints\":[{\"type\":\"state\",\"path\":\".n\"},{\"spec\":\"a\"}]}"},
-        {"watch_add", "{\"expression\":\".n\"}"},
-        {"set", "{\"path\":\".n\",\"value\":7}"},
-        {"inject", "{\"node\":{\"jq\":\"{n: 3}\"},\"where\":\"before\"}"},
-    };
+    static const char text[] =
+        "[[\"breakpoint_set\",{\"spec\":\"b if .n > 0\"}],"
+        "[\"breakpoint_set\",{\"breakpoints\":[{\"type\":\"state\",\"path\":\".n\"},{\"spec\":\"a\"}]}],"
+        "[\"watch_add\",{\"expression\":\".n\"}],[\"set\",{\"path\":\".n\",\"value\":7}],"
+        "[\"inject\",{\"node\":{\"jq\":\"{n: 3}\"},\"where\":\"before\"}]]";
+    Json calls = json_parse(text, strlen(text), NULL, NULL);
     FlowProblems problems = {0};
     Error err = ERROR_INIT;
     Flow *flow = flow_load("flow.yaml", &(FlowReader){read_text, NULL}, &problems);
@@ -69,12 +59,8 @@ static void leave_session(World *w) {
         session_attach(run, &(SessionOptions){.pause_on_start = true, .event = on_event}, &err);
     CHECK(s);
     turn(w);
-    for (size_t i = 0; i < sizeof calls / sizeof *calls; i++) {
-        Json args = json_parse(calls[i][1], strlen(calls[i][1]), NULL, NULL);
-        json_unref(
-            session_call(s, calls[i][0], args, &err)); /* refused where the words are others */
-        turn(w);
-    }
+    call_all(w, s, calls);
+    json_unref(calls);
     session_free(s);
     turn(w);
     flow_unref(flow);
@@ -128,47 +114,16 @@ static void put_session(Store *s, Json document) {
 
 /* ---- opening it ---- */
 
-static const char *const usual[][2] = {
-    {"session", "{}"}, {"frames", "{}"},    {"breakpoints", "{}"},           {"watches", "{}"},
-    {"pending", "{}"}, {"variables", "{}"}, {"step", "{\"kind\":\"over\"}"}, {"continue", "{}"},
-    {"back", "{}"},    {"continue", "{}"},
-};
-
-static void call(World *w, Session *s, const char *name, Json args) {
-    Error err = ERROR_INIT;
-    Json answer = session_call(s, name, args, &err);
-    CHECK(json_is_none(answer) ? err.code != ERR_NONE && err.msg[0]
-                               : json_kind(answer) == JSON_OBJECT);
-    json_unref(answer);
-    turn(w);
-}
-
-static void drive(World *w, Session *s, Json calls) {
-    bool given = json_kind(calls) == JSON_ARRAY;
-    size_t n = given ? json_array_len(calls) : sizeof usual / sizeof *usual;
-    for (size_t i = 0; i < n && i < CALLS_MAX && !session_is_over(s); i++) {
-        Json row = given ? json_array_get(calls, i) : json_none(), name = json_array_get(row, 0);
-        char text[64];
-        snprintf(text, sizeof text, "%s", given ? json_string_data(&name) : usual[i][0]);
-        call(w, s, text,
-             given ? json_ref(json_array_get(row, 1))
-                   : json_parse(usual[i][1], strlen(usual[i][1]), NULL, NULL));
-    }
-}
+static const char usual[] =
+    "[[\"session\",{}],[\"frames\",{}],[\"breakpoints\",{}],[\"watches\",{}],[\"pending\",{}],[\"variables\",{}],"
+    "[\"step\",{\"kind\":\"over\"}],[\"continue\",{}],[\"back\",{}],[\"continue\",{}]]";
 
 static bool open_it(World *w, Json calls) {
     Error err = ERROR_INIT;
     engine_up(w);
     Run *run = engine_open_now(w->engine, "t", json_object(), &err);
     CHECK(run || err.msg[0]);
-    Session *s = run ? session_attach(run, &(SessionOptions){.event = on_event}, &err) : NULL;
-    CHECK(!run || s || err.msg[0]);
-    if (s) {
-        turn(w);
-        drive(w, s, calls);
-        session_free(s);
-        turn(w);
-    }
+    if (run) debug_run(w, run, calls, usual);
     return run != NULL;
 }
 

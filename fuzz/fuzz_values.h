@@ -94,7 +94,7 @@ static inline Json changed_value(Json document, Json j, const char *const *words
                                how == 3 ? strange_value(words) : any_value_of(document));
     }
     if (json_kind(j) == JSON_OBJECT && how < 5) {
-        Json key = any_value_of(document);
+        Json key = how == 3 ? strange_value(words) : any_value_of(document);
         if (json_kind(key) == JSON_STRING) {
             return json_object_set(json_ref(j), key, any_value_of(document));
         }
