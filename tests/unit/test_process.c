@@ -1,13 +1,12 @@
 /* Child processes that misbehave, and ones whose starter dies. Each test has a folder of its own
  * under a temporary one; the times are upper bounds, wide enough for a busy machine. */
 #define _GNU_SOURCE
+#include "forbid.h"
 #include "mem.h"
 #include "process.h"
 
 #include <errno.h>
 #include <fcntl.h>
-#include <linux/filter.h>
-#include <linux/seccomp.h>
 #include <setjmp.h>
 #include <signal.h>
 #include <stdarg.h>
@@ -353,15 +352,7 @@ static void a_host_may_close_descriptors_that_are_not_its_own(void **state) {
 }
 
 static void forbid_memfd_and_run(void) {
-    struct sock_filter filter[] = {
-        BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
-        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_memfd_create, 0, 1),
-        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EPERM),
-        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
-    };
-    struct sock_fprog program = {sizeof filter / sizeof *filter, filter};
-    prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
-    assert_int_equal(prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program, 0, 0), 0);
+    assert_true(forbid_call(SYS_memfd_create, EPERM));
     lose_the_program();
     run_echo();
 }

@@ -2,6 +2,7 @@
 #define _GNU_SOURCE
 #include "safe_root.h"
 
+#include "forbid.h"
 #include "mem.h"
 #include "path.h"
 
@@ -14,13 +15,9 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <linux/audit.h>
-#include <linux/filter.h>
-#include <linux/seccomp.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -134,17 +131,7 @@ static void nothing_leads_out_of_it(void **state) {
 
 /* As if the kernel did not have openat2. */
 static int without_openat2(void) {
-    struct sock_filter code[] = {
-        BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
-        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_openat2, 0, 1),
-        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | ENOSYS),
-        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
-    };
-    struct sock_fprog program = {sizeof code / sizeof *code, code};
-    if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0 ||
-        prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) != 0) {
-        return 77;
-    }
+    if (!forbid_call(SYS_openat2, ENOSYS)) return 77;
     return syscall(SYS_openat2, -1, "", NULL, 0) == -1 && errno == ENOSYS ? check(false) : 78;
 }
 

@@ -18,8 +18,10 @@ static void fill(int flags) {
     memset(memory, 1, SIZE);
 }
 
-/* A leader of a session that has shared memory, with a child that has some of its own. */
-static pid_t session_up(void) {
+/* A leader of a session and its child: each does its part, and the child says when it has. */
+typedef void Part(int fd, bool mapped);
+
+static pid_t session_up(Part *of_leader, Part *of_child, int fd, bool mapped) {
     int pipes[2];
     char ready;
     assert_int_equal(pipe(pipes), 0);
@@ -27,10 +29,10 @@ static pid_t session_up(void) {
     if (leader == 0) {
         prctl(PR_SET_PDEATHSIG, SIGKILL);
         setsid();
-        fill(MAP_SHARED);
+        of_leader(fd, mapped);
         if (fork() == 0) {
             prctl(PR_SET_PDEATHSIG, SIGKILL);
-            fill(MAP_PRIVATE);
+            of_child(fd, mapped);
             if (write(pipes[1], "r", 1) != 1) _exit(1);
         }
         for (;;) pause();
@@ -41,9 +43,19 @@ static pid_t session_up(void) {
     return leader;
 }
 
+static void fill_shared(int fd, bool mapped) {
+    (void)fd, (void)mapped;
+    fill(MAP_SHARED);
+}
+
+static void fill_own(int fd, bool mapped) {
+    (void)fd, (void)mapped;
+    fill(MAP_PRIVATE);
+}
+
 static void shared_memory_and_children_count(void **state) {
     (void)state;
-    pid_t leader = session_up();
+    pid_t leader = session_up(fill_shared, fill_own, -1, false);
     WorkerMemory item = {.leader = leader, .enough = 1};
     worker_memory_look(&item, 1, true);
     assert_true(item.bytes >= 2 * (uint64_t)SIZE);
@@ -53,30 +65,15 @@ static void shared_memory_and_children_count(void **state) {
     waitpid(leader, NULL, 0);
 }
 
-/* A leader with 32 MB in a file without a name, of which the first half is mapped and was looked at by a child, the second
- * is not; what the leader maps of it after that it never touches. */
-static pid_t files_up(int fd, bool mapped) {
-    int pipes[2];
-    char ready;
-    assert_int_equal(pipe(pipes), 0);
-    pid_t leader = fork();
-    if (leader == 0) {
-        prctl(PR_SET_PDEATHSIG, SIGKILL);
-        setsid();
-        if (fork() == 0) {
-            prctl(PR_SET_PDEATHSIG, SIGKILL);
-            volatile char *half = mmap(NULL, SIZE / 2, PROT_READ, MAP_SHARED, fd, 0);
-            for (size_t i = 0; mapped && i < SIZE / 2; i += 4096) (void)half[i];
-            if (write(pipes[1], "r", 1) != 1) _exit(1);
-            for (;;) pause();
-        }
-        if (mmap(NULL, SIZE, PROT_READ, MAP_SHARED, fd, 0) == MAP_FAILED) _exit(1);
-        for (;;) pause();
-    }
-    assert_int_equal(read(pipes[0], &ready, 1), 1);
-    close(pipes[0]);
-    close(pipes[1]);
-    return leader;
+/* 32 MB in a file without a name: the leader maps it and never touches it, the child looks at the first half. */
+static void map_whole(int fd, bool mapped) {
+    (void)mapped;
+    if (mmap(NULL, SIZE, PROT_READ, MAP_SHARED, fd, 0) == MAP_FAILED) _exit(1);
+}
+
+static void look_at_half(int fd, bool mapped) {
+    volatile char *half = mmap(NULL, SIZE / 2, PROT_READ, MAP_SHARED, fd, 0);
+    for (size_t i = 0; mapped && i < SIZE / 2; i += 4096) (void)half[i];
 }
 
 static void files_without_a_name_count_once(void **state) {
@@ -89,7 +86,7 @@ static void files_without_a_name_count_once(void **state) {
         for (size_t done = 0; done < SIZE; done += sizeof page) {
             assert_int_equal(write(fd, page, sizeof page), sizeof page);
         }
-        pid_t leader = files_up(fd, i & 2);
+        pid_t leader = session_up(map_whole, look_at_half, fd, i & 2);
         WorkerMemory item = {.leader = leader, .enough = 1};
         for (int all = 1; all >= 0; all--) {
             worker_memory_look(&item, 1, all);
