@@ -127,6 +127,13 @@ static void workflow_done(Frame *f) {
 
 /* ---- while ---- */
 
+/* What a loop gives back. Its nodes write the state that it is in; an element of a map has one of its own,
+ * which ends with it, so there it gives what they have written. */
+static Json while_result(const Frame *f) {
+    const Level *l = frame_top(f);
+    return f->is_element && f->nlevels == 1 ? reduce_result(l->writes, l->state) : json_null();
+}
+
 /* After the first, a turn needs no record of its own when it begins with pure work: that comes with the
  * next one. */
 static void while_begin(Frame *f, const Node *node) {
@@ -137,11 +144,20 @@ static void while_begin(Frame *f, const Node *node) {
         frame_fail_with(f, "jq", &err);
         return;
     }
-    bool again = json_truthy(holds) && frame_top(f)->count < node->params[WHILE_MAX].number;
+    int64_t most = node->params[WHILE_MAX].number;
+    bool again = json_truthy(holds), at_limit = frame_top(f)->count >= most;
     json_unref(holds);
-    if (!again) {
+    if (again && at_limit && json_string_is(node->params[WHILE_AT_LIMIT].value, "error")) {
+        error_set(&err, ERR_LIMIT,
+                  "The condition still holds after %lld round%s: set max_iterations higher, or say "
+                  "`at_limit: stop` if the loop may end there.",
+                  (long long)most, most == 1 ? "" : "s");
+        frame_fail_with(f, "recursion", &err);
+        return;
+    }
+    if (!again || at_limit) {
         frame_set_wait(f, json_null());
-        frame_finish(f, json_null());
+        frame_finish(f, while_result(f));
         return;
     }
     start_clock(f, node->timeout_ms);
@@ -257,11 +273,12 @@ static void add_element(Frame *f, const Node *map) {
     int64_t i = image_int(f->wait, WAIT_MAP_NEXT);
     Frame *child = frame_new(f->run, f, (uint32_t)i);
     element_init(child);
-    level_push(child, map->graph, json_ref(frame_top(f)->state), false);
+    const Node *body = map->params[MAP_DO].node;
+    level_push(child, map->graph, json_ref(frame_top(f)->state), body->kind->id == KIND_WHILE);
     f->wait = json_array_set(f->wait, WAIT_MAP_NEXT, json_int(i + 1));
     f->children++;
     frame_mark(f);
-    frame_land(child, map->params[MAP_DO].node, false);
+    frame_land(child, body, false);
     frame_schedule(child);
 }
 

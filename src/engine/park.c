@@ -402,8 +402,7 @@ static void again(Frame *f, const LetGo *let) {
     work_cancel(f);
     frame_drop_params(f);
     f->taken = false;
-    frame_top(f)->attempt = 0;
-    frame_top(f)->deadline = 0;
+    level_begin_node(frame_top(f));
     if (work_goes_outside(f, before) && !f->injections) {
         frame_set_wait(f, work_again(f, before));
     } else {

@@ -305,7 +305,7 @@ bool run_was_answered(const Run *run) {
     return !json_is_none(told(failed_frame((Run *)run)));
 }
 
-/* After a failure: the node begins again, with all its attempts. */
+/* After a failure: the node begins again, with all its attempts, and a loop with all its rounds. */
 static void try_again(Frame *f) {
     bool after = json_truthy(json_array_get(f->wait, WAIT_FAILED_AFTER));
     Json before = json_array_get(f->wait, WAIT_FAILED_BEFORE);
@@ -317,6 +317,7 @@ static void try_again(Frame *f) {
     } else if (after) {
         frame_set_wait(f, wait_of(WAIT_AFTER));
     } else {
+        frame_top(f)->count = 0;
         frame_arrive(f, true);
     }
 }

@@ -1,8 +1,9 @@
-/* draw.c - the main graph as text for other programs. */
+/* draw.c - the main graph as text for other programs, with what is inside its tasks, loops and maps. */
 #include "flow.h"
 
 #include "json_build.h"
 #include "json_print.h"
+#include "mem.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -43,6 +44,11 @@ static bool holds_tasks(const Node *node, size_t param) {
     return (type == PARAM_TASK || type == PARAM_TASKS) && node->params[param].graph;
 }
 
+/* The graph that a loop of the graph dialect runs; NULL: it is none. */
+static const Graph *loop_of(const Node *node) {
+    return node->kind->id == KIND_WHILE ? node->params[WHILE_DO].graph : NULL;
+}
+
 /* ---- json ---- */
 
 /* What people call it; JSON_NONE when it has no other name. Borrowed. */
@@ -51,27 +57,6 @@ static Json title_of(const Node *node) {
     return node->task ? node->task->title
            : step     ? json_object_get_c(node->source, "name")
                       : json_none();
-}
-
-/* The nodes of a graph; the tasks inside a task are under the names of the parameters that hold them. */
-static Json nodes_json(const Graph *g) {
-    Json nodes = json_array();
-    for (size_t i = 0; i < g->nnodes; i++) {
-        const Node *node = &g->nodes[i];
-        bool cleanup = node->task && node->task->cleanup;
-        Json o = OBJECT(KEY("name", node->name), KEY("kind", node->kind->name),
-                        KEY("title", json_ref(title_of(node))), KEY("line", json_int(node->line)),
-                        KEY("col", json_int(node->col)),
-                        KEY("cleanup", cleanup ? json_bool(true) : json_none()));
-        for (size_t k = 0; node->task && k < node->kind->nparams; k++) {
-            if (holds_tasks(node, k)) {
-                o = json_object_with(o, node->kind->params[k].name,
-                                     nodes_json(node->params[k].graph));
-            }
-        }
-        nodes = json_array_push(nodes, o);
-    }
-    return nodes;
 }
 
 static void add_arrow_json(void *ctx, const Arrow *a) {
@@ -86,9 +71,15 @@ static void add_arrow_json(void *ctx, const Arrow *a) {
                        KEY("on", a->on_error ? "error" : NULL)));
 }
 
-static void draw_json(const Flow *flow, Buf *out) {
-    static const JsonPrintOptions options = {.indent = 2};
-    const Graph *g = flow->main;
+static Json node_json(const Node *node);
+
+static Json nodes_json(const Graph *g) {
+    Json nodes = json_array();
+    for (size_t i = 0; i < g->nnodes; i++) nodes = json_array_push(nodes, node_json(&g->nodes[i]));
+    return nodes;
+}
+
+static Json edges_json(const Graph *g) {
     Json edges = json_array();
     for (size_t i = 0; g->scoped && i <= g->nnodes; i++) { /* of tasks, one leads to the next */
         edges =
@@ -96,9 +87,37 @@ static void draw_json(const Flow *flow, Buf *out) {
                                           KEY("to", i < g->nnodes ? g->nodes[i].name : "__end__")));
     }
     each_arrow(g, add_arrow_json, &edges);
-    Json o = OBJECT(KEY("name", flow->name), KEY("nodes", nodes_json(g)), KEY("edges", edges),
-                    KEY("cleanup", g->after ? nodes_json(g->after) : json_none()),
-                    KEY(g->scoped ? "schedule" : "triggers", json_ref(g->schedule)));
+    return edges;
+}
+
+/* What is inside is under the name of the parameter that holds it: the tasks of a task, the graph of a loop,
+ * the node of a map. */
+static Json node_json(const Node *node) {
+    bool cleanup = node->task && node->task->cleanup;
+    const Graph *loop = loop_of(node);
+    const Node *body = node_body(node);
+    Json o = OBJECT(KEY("name", node->name), KEY("kind", node->kind->name),
+                    KEY("title", json_ref(title_of(node))), KEY("line", json_int(node->line)),
+                    KEY("col", json_int(node->col)),
+                    KEY("cleanup", cleanup ? json_bool(true) : json_none()));
+    for (size_t k = 0; node->task && k < node->kind->nparams; k++) {
+        if (holds_tasks(node, k)) {
+            o = json_object_with(o, node->kind->params[k].name, nodes_json(node->params[k].graph));
+        }
+    }
+    Json inside = loop   ? OBJECT(KEY("nodes", nodes_json(loop)), KEY("edges", edges_json(loop)))
+                  : body ? node_json(body)
+                         : json_none();
+    return OBJECT_ADD(o, KEY("do", inside));
+}
+
+static void draw_json(const Flow *flow, Buf *out) {
+    static const JsonPrintOptions options = {.indent = 2};
+    const Graph *g = flow->main;
+    Json o =
+        OBJECT(KEY("name", flow->name), KEY("nodes", nodes_json(g)), KEY("edges", edges_json(g)),
+               KEY("cleanup", g->after ? nodes_json(g->after) : json_none()),
+               KEY(g->scoped ? "schedule" : "triggers", json_ref(g->schedule)));
     json_print(o, &options, out);
     buf_addc(out, '\n');
     json_unref(o);
@@ -117,19 +136,27 @@ static bool arrow_label(const Arrow *a, Buf *out) {
     return out->len > 0;
 }
 
-/* ---- tasks ---- */
+/* ---- pens ---- */
 
-/* How a format draws tasks: each is a node, and one that holds others stands in a box with them. */
+/* A node in a drawing, where arrows end: its number, and the name that a graph calls it by. */
+typedef struct Dot {
+    int id;
+    const char *name; /* NULL: none */
+} Dot;
+
+/* How a format draws: a node that holds others stands in a box with them. */
 typedef struct Pen {
     void (*begin)(Buf *out, const char *name);
-    void (*task)(Buf *out, int depth, int id, const char *label, const Node *node);
+    void (*node)(Buf *out, int depth, Dot dot, const char *label, const Node *node);
     void (*open)(Buf *out, int depth, int id, const char *label, bool cleanup);
     void (*close)(Buf *out, int depth);
-    void (*arrow)(Buf *out, int from, int to, const char *style, const char *label);
-    const char *always,
-        *beside; /* styles of arrows: to the cleanup, to what runs at the same time */
+    void (*arrow)(Buf *out, Dot from, Dot to, const char *style, const char *label);
+    const char *dashed, *bold; /* styles of arrows: to what runs at an end, and at the same time */
     const char *footer;
+    bool arrows_last; /* behind the footer */
 } Pen;
+
+/* ---- tasks ---- */
 
 enum { TASK_START = -1, TASK_END = -2, TASK_NONE = -3 };
 
@@ -163,7 +190,7 @@ static int draw_task(TaskDrawing *d, const Node *node) {
     Buf label = BUF_INIT;
     task_label(node, &label);
     if (first < n) d->pen->open(d->out, d->depth++, id, "", false);
-    d->pen->task(d->out, d->depth, id, label.data, node);
+    d->pen->node(d->out, d->depth, (Dot){id, NULL}, label.data, node);
     buf_clear(&label);
     bool parallel = node->kind->order == INSIDE_AT_ONCE;
     for (size_t i = first; i < n; i++) {
@@ -181,8 +208,8 @@ static int draw_list(TaskDrawing *d, const Graph *g, int from, bool parallel, co
     int before = from;
     for (size_t i = 0; i < g->nnodes; i++) {
         if (before != TASK_NONE) {
-            d->pen->arrow(&d->arrows, parallel ? from : before, d->next,
-                          parallel ? d->pen->beside : NULL, label);
+            d->pen->arrow(&d->arrows, (Dot){parallel ? from : before, NULL}, (Dot){d->next, NULL},
+                          parallel ? d->pen->bold : NULL, label);
         }
         before = draw_task(d, &g->nodes[i]);
     }
@@ -196,13 +223,96 @@ static void draw_tasks(const Flow *flow, const Pen *pen, Buf *out) {
     int last = draw_list(&d, flow->main, TASK_START, false, NULL);
     if (after && after->nnodes) {
         pen->open(out, d.depth++, d.next++, "cleanup", true);
-        pen->arrow(&d.arrows, last, d.next, pen->always, "always");
+        pen->arrow(&d.arrows, (Dot){last, NULL}, (Dot){d.next, NULL}, pen->dashed, "always");
         last = draw_list(&d, after, TASK_NONE, false, NULL);
         pen->close(out, --d.depth);
     }
-    pen->arrow(&d.arrows, last, TASK_END, NULL, NULL);
+    pen->arrow(&d.arrows, (Dot){last, NULL}, (Dot){TASK_END, NULL}, NULL, NULL);
     buf_add(out, d.arrows.data, d.arrows.len);
     buf_adds(out, pen->footer);
+    buf_clear(&d.arrows);
+}
+
+/* ---- graphs ---- */
+
+typedef struct GraphDrawing {
+    const Flow *flow;
+    const Pen *pen;
+    Buf *out, arrows; /* as of tasks */
+    int depth;
+    const Node *around; /* whose graph has the arrows that are drawn; NULL: it is the main one */
+    char **names;       /* of what is inside nodes, by number: "loop/node"; NULL: as it is called */
+} GraphDrawing;
+
+/* The nodes of the main graph have the numbers of their places in it. */
+static Dot dot_of(const GraphDrawing *d, const Node *node) {
+    uint32_t id = node->id - d->flow->first_node;
+    return (Dot){(int)id, d->names[id] ? d->names[id] : node->name};
+}
+
+static void draw_arrow(void *ctx, const Arrow *a) {
+    GraphDrawing *d = ctx;
+    const Pen *pen = d->pen;
+    Buf label = BUF_INIT;
+    bool labelled = arrow_label(a, &label), ends = a->target == NODE_END;
+    Dot start = {TASK_START, NULL}, end = {TASK_END, NULL};
+    if (d->around) start = end = dot_of(d, d->around); /* round it goes */
+    pen->arrow(&d->arrows, a->from ? dot_of(d, a->from) : start,
+               ends ? end : dot_of(d, &a->graph->nodes[a->target]),
+               a->on_error         ? pen->dashed
+               : a->edge->parallel ? pen->bold
+                                   : NULL,
+               labelled ? label.data : NULL);
+    buf_clear(&label);
+}
+
+static void draw_graph(GraphDrawing *d, const Graph *g, const Node *around);
+
+/* Its name is said from where it stands. */
+static void draw_node(GraphDrawing *d, const Node *node, const Node *around) {
+    const Graph *loop = loop_of(node);
+    const Node *body = node_body(node);
+    Buf text = BUF_INIT;
+    if (around) {
+        buf_printf(&text, "%s/%s", dot_of(d, around).name, node->name);
+        d->names[node->id - d->flow->first_node] = mem_strdup(text.data);
+        buf_reset(&text);
+    }
+    Dot dot = dot_of(d, node);
+    buf_printf(&text, "%s\n%s", node->name, node->kind->name);
+    if (loop || body) d->pen->open(d->out, d->depth++, dot.id, "", false);
+    d->pen->node(d->out, d->depth, dot, text.data, node);
+    if (loop) draw_graph(d, loop, node);
+    if (body) {
+        draw_node(d, body, node);
+        d->pen->arrow(&d->arrows, dot, dot_of(d, body), d->pen->bold, NULL);
+    }
+    if (loop || body) d->pen->close(d->out, --d->depth);
+    buf_clear(&text);
+}
+
+static void draw_graph(GraphDrawing *d, const Graph *g, const Node *around) {
+    const Node *outer = d->around;
+    for (size_t i = 0; i < g->nnodes; i++) draw_node(d, &g->nodes[i], around);
+    d->around = around;
+    each_arrow(g, draw_arrow, d);
+    d->around = outer;
+}
+
+static void draw_with(const Flow *flow, const Pen *pen, Buf *out) {
+    if (flow->main->scoped) {
+        draw_tasks(flow, pen, out);
+        return;
+    }
+    GraphDrawing d = {.flow = flow, .pen = pen, .out = out, .arrows = BUF_INIT, .depth = 1};
+    d.names = mem_zalloc((flow->nnodes + 1) * sizeof *d.names);
+    pen->begin(out, flow->name);
+    draw_graph(&d, flow->main, NULL);
+    if (pen->arrows_last) buf_adds(out, pen->footer);
+    buf_add(out, d.arrows.data, d.arrows.len);
+    if (!pen->arrows_last) buf_adds(out, pen->footer);
+    for (size_t i = 0; i < flow->nnodes; i++) mem_free(d.names[i]);
+    mem_free(d.names);
     buf_clear(&d.arrows);
 }
 
@@ -231,23 +341,6 @@ static const char *dot_shape(const Node *node) {
     return shapes[node->kind->shape];
 }
 
-static void add_arrow_dot(void *ctx, const Arrow *a) {
-    Buf *out = ctx, label = BUF_INIT;
-    buf_adds(out, "  ");
-    dot_string(from_name(a), out);
-    buf_adds(out, " -> ");
-    dot_string(target_name(a->graph, a->target), out);
-    if (arrow_label(a, &label)) {
-        buf_adds(out, " [label=");
-        dot_string(label.data, out);
-        buf_adds(out, a->on_error ? ", style=dashed]" : "]");
-    } else if (a->edge->parallel) {
-        buf_adds(out, " [style=bold]");
-    }
-    buf_adds(out, ";\n");
-    buf_clear(&label);
-}
-
 static void begin_dot(Buf *out, const char *name) {
     buf_adds(out, "digraph ");
     dot_string(name, out);
@@ -255,8 +348,20 @@ static void begin_dot(Buf *out, const char *name) {
                   "  \"__end__\" [shape=doublecircle, label=end];\n");
 }
 
-static void dot_task(Buf *out, int depth, int id, const char *label, const Node *node) {
-    buf_printf(out, "%*st%d [shape=%s, label=", 2 * depth, "", id, dot_shape(node));
+static void dot_end(Dot dot, Buf *out) {
+    if (dot.id < 0) {
+        buf_adds(out, dot.id == TASK_START ? "\"__start__\"" : "\"__end__\"");
+    } else if (dot.name) {
+        dot_string(dot.name, out);
+    } else {
+        buf_printf(out, "t%d", dot.id);
+    }
+}
+
+static void dot_node(Buf *out, int depth, Dot dot, const char *label, const Node *node) {
+    buf_printf(out, "%*s", 2 * depth, "");
+    dot_end(dot, out);
+    buf_printf(out, " [shape=%s, label=", dot_shape(node));
     dot_string(label, out);
     buf_adds(out, "];\n");
 }
@@ -271,49 +376,24 @@ static void dot_close(Buf *out, int depth) {
     buf_printf(out, "%*s}\n", 2 * depth, "");
 }
 
-static void dot_end(int id, Buf *out) {
-    if (id < 0) {
-        buf_adds(out, id == TASK_START ? "\"__start__\"" : "\"__end__\"");
-    } else {
-        buf_printf(out, "t%d", id);
-    }
-}
-
-static void dot_arrow(Buf *out, int from, int to, const char *style, const char *label) {
+static void dot_arrow(Buf *out, Dot from, Dot to, const char *style, const char *label) {
     buf_adds(out, "  ");
     dot_end(from, out);
     buf_adds(out, " -> ");
     dot_end(to, out);
-    if (style || label) {
-        buf_printf(out, " [%s%s", style ? "style=" : "", style ? style : "");
-        buf_adds(out, style && label ? ", label=" : label ? "label=" : "");
-        if (label) dot_string(label, out);
-        buf_addc(out, ']');
+    if (label) {
+        buf_adds(out, " [label=");
+        dot_string(label, out);
     }
-    buf_adds(out, ";\n");
+    if (style) buf_printf(out, "%sstyle=%s", label ? ", " : " [", style);
+    buf_adds(out, label || style ? "];\n" : ";\n");
 }
 
-static const Pen dot_pen = {begin_dot, dot_task, dot_open, dot_close,
-                            dot_arrow, "dashed", "bold",   "}\n"};
+static const Pen dot_pen = {begin_dot, dot_node, dot_open, dot_close, dot_arrow,
+                            "dashed",  "bold",   "}\n",    false};
 
 static void draw_dot(const Flow *flow, Buf *out) {
-    if (flow->main->scoped) {
-        draw_tasks(flow, &dot_pen, out);
-        return;
-    }
-    begin_dot(out, flow->name);
-    for (size_t i = 0; i < flow->main->nnodes; i++) {
-        const Node *node = &flow->main->nodes[i];
-        char label[512];
-        snprintf(label, sizeof label, "%s\n%s", node->name, node->kind->name);
-        buf_adds(out, "  ");
-        dot_string(node->name, out);
-        buf_printf(out, " [shape=%s, label=", dot_shape(node));
-        dot_string(label, out);
-        buf_adds(out, "];\n");
-    }
-    each_arrow(flow->main, add_arrow_dot, out);
-    buf_adds(out, "}\n");
+    draw_with(flow, &dot_pen, out);
 }
 
 /* ---- mermaid ---- */
@@ -341,7 +421,7 @@ static void begin_mermaid(Buf *out, const char *name) {
     buf_adds(out, "flowchart TD\n  start((start))\n");
 }
 
-static void mermaid_node(Buf *out, int depth, int id, const char *label, const Node *node) {
+static void mermaid_node(Buf *out, int depth, Dot dot, const char *label, const Node *node) {
     static const char *const shapes[SHAPE_COUNT][2] = {
         [SHAPE_WORK] = {"[", "]"},
         [SHAPE_QUESTION] = {"{", "}"},
@@ -349,7 +429,7 @@ static void mermaid_node(Buf *out, int depth, int id, const char *label, const N
         [SHAPE_LOOP] = {"[[", "]]"},
     };
     const char *const *shape = shapes[node->kind->shape];
-    buf_printf(out, "%*sn%d%s", 2 * depth, "", id, shape[0]);
+    buf_printf(out, "%*sn%d%s", 2 * depth, "", dot.id, shape[0]);
     mermaid_text(label, out);
     buf_printf(out, "%s\n", shape[1]);
 }
@@ -366,15 +446,15 @@ static void mermaid_close(Buf *out, int depth) {
 }
 
 /* Names may be words of its language (`end`), so nodes are called by number. */
-static void mermaid_end(int id, Buf *out) {
-    if (id < 0) {
-        buf_adds(out, id == TASK_START ? "start" : "finish");
+static void mermaid_end(Dot dot, Buf *out) {
+    if (dot.id < 0) {
+        buf_adds(out, dot.id == TASK_START ? "start" : "finish");
     } else {
-        buf_printf(out, "n%d", id);
+        buf_printf(out, "n%d", dot.id);
     }
 }
 
-static void mermaid_arrow(Buf *out, int from, int to, const char *style, const char *label) {
+static void mermaid_arrow(Buf *out, Dot from, Dot to, const char *style, const char *label) {
     buf_adds(out, "  ");
     mermaid_end(from, out);
     buf_printf(out, " %s", style ? style : "-->");
@@ -388,35 +468,12 @@ static void mermaid_arrow(Buf *out, int from, int to, const char *style, const c
     buf_addc(out, '\n');
 }
 
-static const Pen mermaid_pen = {begin_mermaid, mermaid_node, mermaid_open, mermaid_close,
-                                mermaid_arrow, "-.->",       "==>",        "  finish(((end)))\n"};
-
-static void add_arrow_mermaid(void *ctx, const Arrow *a) {
-    Buf label = BUF_INIT;
-    bool labelled = arrow_label(a, &label);
-    mermaid_arrow(ctx, a->from ? a->from->index : TASK_START,
-                  a->target == NODE_END ? TASK_END : a->target,
-                  a->on_error         ? "-.->"
-                  : a->edge->parallel ? "==>"
-                                      : NULL,
-                  labelled ? label.data : NULL);
-    buf_clear(&label);
-}
+static const Pen mermaid_pen = {begin_mermaid, mermaid_node,          mermaid_open,
+                                mermaid_close, mermaid_arrow,         "-.->",
+                                "==>",         "  finish(((end)))\n", true};
 
 static void draw_mermaid(const Flow *flow, Buf *out) {
-    if (flow->main->scoped) {
-        draw_tasks(flow, &mermaid_pen, out);
-        return;
-    }
-    begin_mermaid(out, NULL);
-    for (size_t i = 0; i < flow->main->nnodes; i++) {
-        const Node *node = &flow->main->nodes[i];
-        char label[512];
-        snprintf(label, sizeof label, "%s\n%s", node->name, node->kind->name);
-        mermaid_node(out, 1, node->index, label, node);
-    }
-    buf_adds(out, mermaid_pen.footer);
-    each_arrow(flow->main, add_arrow_mermaid, out);
+    draw_with(flow, &mermaid_pen, out);
 }
 
 /* ---- formats ---- */

@@ -150,6 +150,25 @@ static void load_config(Loader *ld, const YamlNode *config, Graph *g) {
 
 /* ---- interrupts ---- */
 
+/* The nodes of a graph and of the loops in it that have the name; NULL: all of them. How many there are. */
+static size_t mark_interrupts(Graph *g, const YamlNode *name, bool before) {
+    size_t n = 0;
+    for (size_t i = 0; i < g->nnodes; i++) {
+        Node *node = &g->nodes[i];
+        const Node *inner = node;
+        if (!name || yaml_is(name, node->name)) {
+            *(before ? &node->interrupt_before : &node->interrupt_after) = true;
+            n++;
+        }
+        while (inner->kind && node_body(inner)) inner = node_body(inner);
+        if (inner->kind && inner->kind->id == KIND_WHILE && inner->params[WHILE_DO].graph) {
+            /* it is the loader's own until all is loaded */
+            n += mark_interrupts((Graph *)inner->params[WHILE_DO].graph, name, before);
+        }
+    }
+    return n;
+}
+
 static void load_interrupts(Loader *ld, const YamlNode *config, const char *key, GraphImpl *g) {
     const YamlNode *names = yaml_get(config, key), *name;
     bool before = strcmp(key, "interrupt_before") == 0;
@@ -158,13 +177,11 @@ static void load_interrupts(Loader *ld, const YamlNode *config, const char *key,
     for (size_t at = 0;
          names && !yaml_is_null(names) && (name = next_name(ld, names, what, &at));) {
         bool all = yaml_is(name, "*");
-        int index = all ? 0 : find_node(ld, g, name, false);
-        for (size_t i = (size_t)index;
-             index >= 0 && i < (all ? g->graph.nnodes : (size_t)index + 1); i++) {
-            Node *node = &g->graph.nodes[i];
-            *(before ? &node->interrupt_before : &node->interrupt_after) = true;
+        if (mark_interrupts(&g->graph, all ? NULL : name, before)) {
+            note_interrupt(ld, name->spot, key, name->text);
+        } else {
+            find_node(ld, g, name, false); /* says that there is none */
         }
-        if (index >= 0) note_interrupt(ld, name->spot, key, name->text);
     }
 }
 

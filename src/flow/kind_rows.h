@@ -190,7 +190,10 @@ END
 KIND(WHILE, GRAPH, "while", STEERS(while), "nodes that run again and again", INSIDE(WHILE_DO),
      .shape = SHAPE_LOOP, .result_is_object = true)
     PARAM(WHILE_CONDITION, "while", JQ, "the loop goes on while this holds", .required = true)
-    PARAM(WHILE_MAX, "max_iterations", INT, "the loop ends after so many rounds", .fallback = "100")
+    PARAM(WHILE_MAX, "max_iterations", INT, "how many rounds there may be", .fallback = "100")
+    PARAM(WHILE_AT_LIMIT, "at_limit", ENUM,
+          "what becomes of a loop that would go on after that: it fails, or just stops",
+          .fallback = "\"error\"", .words = "error stop")
     PARAM(WHILE_DO, "do", NODES, "the nodes of a round, in order", .alias = "body",
           .required = true)
 END

@@ -503,6 +503,25 @@ static size_t name_nodes(const NodeContext *c, const YamlNode *list, const YamlN
     return n;
 }
 
+/* The rounds of a loop come on top of what a graph may take: as many as the loop may have, each with as many
+ * steps as its list has nodes and the loops among them may take. */
+static void allow_rounds(Graph *graph) {
+    int64_t base = graph->recursion_limit;
+    for (size_t i = 0; i < graph->nnodes; i++) {
+        const Node *node = &graph->nodes[i];
+        while (node->kind && node_body(node)) node = node_body(node);
+        const Graph *round =
+            node->kind && node->kind->id == KIND_WHILE ? node->params[WHILE_DO].graph : NULL;
+        if (!round) continue;
+        int64_t steps = (int64_t)round->nnodes;
+        if (__builtin_add_overflow(steps, round->recursion_limit - base, &steps) ||
+            __builtin_mul_overflow(steps, node->params[WHILE_MAX].number, &steps) ||
+            __builtin_add_overflow(steps, graph->recursion_limit, &graph->recursion_limit)) {
+            graph->recursion_limit = INT64_MAX;
+        }
+    }
+}
+
 bool load_nodes(const NodeContext *c, const YamlNode *list, const YamlNode ***sources) {
     Graph *graph = &c->graph->graph;
     if (!expect_items(c->ld, list, "There are no nodes; a workflow has at least one.",
@@ -524,6 +543,7 @@ bool load_nodes(const NodeContext *c, const YamlNode *list, const YamlNode ***so
         }
         load_node(c, node, (*sources)[i], node_keys);
     }
+    allow_rounds(graph);
     return graph->nnodes > 0;
 }
 

@@ -156,6 +156,6 @@ Tasks are drawn inside the tasks that hold them
       }
       "__start__" -> t0;
       t0 -> t1 [style=bold];
-      t0 -> t3 [style=dashed, label="always"];
+      t0 -> t3 [label="always", style=dashed];
       t3 -> "__end__";
     }

@@ -289,10 +289,59 @@ static void a_loop_runs_while_its_condition_holds(void **state) {
                "{\"n\": 3, \"log\": [1, 2, 3]}");
 }
 
-static void a_loop_ends_at_max_iterations(void **state) {
+static void a_loop_that_would_go_on_after_max_iterations_fails(void **state) {
     (void)state;
     Run *run = host_run(COUNT_TO("4", "3"), "{\"n\": 0}");
+    expect_failed(run, "recursion", "still holds after 3 rounds");
+    assert_string_equal(run_error_text(run, "node"), "l");
+}
+
+static void a_loop_may_stop_at_max_iterations(void **state) {
+    (void)state;
+    Run *run = host_run(COUNT_TO("4", "3\n    at_limit: stop"), "{\"n\": 0}");
     expect_run(run, "completed", "{\"n\": 3, \"log\": [1, 2, 3]}");
+}
+
+static void an_error_edge_takes_a_loop_that_does_not_end(void **state) {
+    (void)state;
+    Run *run = host_run(
+        "nodes:\n"
+        "  - {name: l, while: 'true', max_iterations: 2, do: [{name: a, jq: '{n: (.n + 1)}'}]}\n"
+        "  - {name: z, jq: '{kind: .error.kind}'}\n"
+        "edges:\n  - {from: l, to: __end__}\n  - {from: l, to: z, on: error}\n"
+        "  - {from: z, to: __end__}\n",
+        NULL);
+    assert_string_equal(run_status(run), "completed");
+    expect_json(json_object_get_c(run_state(run), "kind"), "\"recursion\"");
+    expect_json(json_object_get_c(run_state(run), "n"), "2");
+}
+
+static void a_loop_that_failed_has_all_its_rounds_again(void **state) {
+    (void)state;
+    Run *run = host_start(COUNT_TO("5", "3"), "t", "{\"n\": 0}");
+    host_settle(run);
+    assert_string_equal(run_status(run), "failed");
+    host_fresh();
+    run = engine_resume_now(host.engine, &(RunResume){.thread = "t"}, &host.err);
+    assert_non_null(run);
+    host_settle(run);
+    expect_run(run, "completed", "{\"n\": 5, \"log\": [1, 2, 3, 4, 5]}");
+}
+
+static void a_loop_in_a_map_gives_what_its_nodes_have_written(void **state) {
+    (void)state;
+    Run *run = host_run("state: {log: {default: [], reduce: append}}\n"
+                        "nodes:\n"
+                        "  - name: m\n"
+                        "    map: {over: '[1, 2, 0]', as: x}\n"
+                        "    do:\n"
+                        "      while: '(.n // 0) < $x'\n"
+                        "      do:\n"
+                        "        - {name: a, jq: '{n: (.n + 1)}'}\n"
+                        "        - {name: b, jq: '{log: [.n]}'}\n",
+                        NULL);
+    expect_run(run, "completed",
+               "{\"log\": [], \"m\": [{\"n\": 1, \"log\": [1]}, {\"n\": 2, \"log\": [1, 2]}, {}]}");
 }
 
 static void loops_nest_and_count_anew_each_time(void **state) {
@@ -311,16 +360,35 @@ static void loops_nest_and_count_anew_each_time(void **state) {
     expect_run(run, "completed", "{\"i\": 3, \"j\": 4, \"n\": 12}");
 }
 
-static void a_loop_counts_towards_the_recursion_limit(void **state) {
+static void the_rounds_of_a_loop_come_on_top_of_the_recursion_limit(void **state) {
     (void)state;
-    Run *run = host_run("config: {recursion_limit: 20}\n"
-                        "nodes:\n"
-                        "  - name: l\n"
-                        "    while: 'true'\n"
-                        "    max_iterations: 1000000\n"
-                        "    do: [{name: a, jq: '{n: (.n + 1)}'}]\n",
-                        NULL);
-    expect_failed(run, "recursion", "More than 20 steps");
+    Run *run =
+        host_run("config: {recursion_limit: 3}\n"
+                 "nodes:\n"
+                 "  - name: l\n"
+                 "    while: '.i < 50'\n"
+                 "    max_iterations: 50\n"
+                 "    do:\n"
+                 "      - {name: a, jq: '{i: (.i + 1), j: 0}'}\n"
+                 "      - name: inner\n"
+                 "        while: '.j < 7'\n"
+                 "        max_iterations: 7\n"
+                 "        do: [{name: b, jq: '{j: (.j + 1), n: (.n + 1)}'}, {name: c, jq: '{}'}]\n"
+                 "  - {name: z, jq: '{after: true}'}\n",
+                 "{\"i\": 0}");
+    expect_run(run, "completed", "{\"i\": 50, \"j\": 7, \"n\": 350, \"after\": true}");
+}
+
+static void a_cycle_with_a_loop_in_it_ends_at_the_recursion_limit(void **state) {
+    (void)state;
+    Run *run =
+        host_run("config: {recursion_limit: 20}\n"
+                 "nodes:\n"
+                 "  - {name: l, while: '.n % 3 != 0', do: [{name: a, jq: '{n: (.n + 1)}'}]}\n"
+                 "  - {name: b, jq: '{n: (.n + 1)}'}\n"
+                 "edges:\n  - {from: l, to: b}\n  - {from: b, to: l}\n",
+                 "{\"n\": 0}");
+    expect_failed(run, "recursion", "recursion_limit");
 }
 
 static void a_loop_with_a_command_in_it_runs_it_each_round(void **state) {
@@ -752,9 +820,14 @@ int main(void) {
         TEST(exactly_the_recursion_limit_is_allowed),
         TEST(a_loop_whose_condition_is_false_at_first_does_nothing),
         TEST(a_loop_runs_while_its_condition_holds),
-        TEST(a_loop_ends_at_max_iterations),
+        TEST(a_loop_that_would_go_on_after_max_iterations_fails),
+        TEST(a_loop_may_stop_at_max_iterations),
+        TEST(an_error_edge_takes_a_loop_that_does_not_end),
+        TEST_LASTING(a_loop_that_failed_has_all_its_rounds_again),
+        TEST_ALL(a_loop_in_a_map_gives_what_its_nodes_have_written),
         TEST(loops_nest_and_count_anew_each_time),
-        TEST(a_loop_counts_towards_the_recursion_limit),
+        TEST(the_rounds_of_a_loop_come_on_top_of_the_recursion_limit),
+        TEST(a_cycle_with_a_loop_in_it_ends_at_the_recursion_limit),
         TEST_ALL(a_loop_with_a_command_in_it_runs_it_each_round),
         TEST(a_loop_whose_condition_fails_fails),
         TEST(a_sub_workflow_gets_the_state_and_gives_back_what_it_changed),

@@ -746,6 +746,105 @@ static void drawings_escape_what_they_show(void **state) {
     flow_unref(flow);
 }
 
+#define LOOPS                                                        \
+    "name: l\n"                                                      \
+    "nodes:\n"                                                       \
+    "- name: w\n"                                                    \
+    "  while: .x\n"                                                  \
+    "  do:\n"                                                        \
+    "  - {name: w, jq: ., goto: [{if: .y, to: __end__}, {to: m}]}\n" \
+    "  - {name: m, map: {over: .a}, do: {map: {over: $item}, do: {shell: x}}}\n"
+
+static void drawings_show_what_is_inside_loops_and_maps(void **state) {
+    (void)state;
+    Flow *flow = load(LOOPS);
+    expect_drawing(flow, "dot",
+                   "digraph \"l\" {\n"
+                   "  node [shape=box];\n"
+                   "  \"__start__\" [shape=circle, label=start];\n"
+                   "  \"__end__\" [shape=doublecircle, label=end];\n"
+                   "  subgraph cluster_0 {\n"
+                   "    label=\"\";\n"
+                   "    \"w\" [shape=folder, label=\"w\\nwhile\"];\n"
+                   "    \"w/w\" [shape=box, label=\"w\\njq\"];\n"
+                   "    subgraph cluster_2 {\n"
+                   "      label=\"\";\n"
+                   "      \"w/m\" [shape=folder, label=\"m\\nmap\"];\n"
+                   "      subgraph cluster_3 {\n"
+                   "        label=\"\";\n"
+                   "        \"w/m/m[]\" [shape=folder, label=\"m[]\\nmap\"];\n"
+                   "        \"w/m/m[]/m[][]\" [shape=box, label=\"m[][]\\nshell\"];\n"
+                   "      }\n"
+                   "    }\n"
+                   "  }\n"
+                   "  \"w/m/m[]\" -> \"w/m/m[]/m[][]\" [style=bold];\n"
+                   "  \"w/m\" -> \"w/m/m[]\" [style=bold];\n"
+                   "  \"w\" -> \"w/w\";\n"
+                   "  \"w/w\" -> \"w\" [label=\".y\"];\n"
+                   "  \"w/w\" -> \"w/m\";\n"
+                   "  \"w/m\" -> \"w\";\n"
+                   "  \"__start__\" -> \"w\";\n"
+                   "  \"w\" -> \"__end__\";\n"
+                   "}\n");
+    expect_drawing(flow, "mermaid",
+                   "flowchart TD\n"
+                   "  start((start))\n"
+                   "  subgraph g0 [\" \"]\n"
+                   "    n0[[\"w<br/>while\"]]\n"
+                   "    n1[\"w<br/>jq\"]\n"
+                   "    subgraph g2 [\" \"]\n"
+                   "      n2[[\"m<br/>map\"]]\n"
+                   "      subgraph g3 [\" \"]\n"
+                   "        n3[[\"m[]<br/>map\"]]\n"
+                   "        n4[\"m[][]<br/>shell\"]\n"
+                   "      end\n"
+                   "    end\n"
+                   "  end\n"
+                   "  finish(((end)))\n"
+                   "  n3 ==> n4\n"
+                   "  n2 ==> n3\n"
+                   "  n0 --> n1\n"
+                   "  n1 -->|\".y\"| n0\n"
+                   "  n1 --> n2\n"
+                   "  n2 --> n0\n"
+                   "  start --> n0\n"
+                   "  n0 --> finish\n");
+    Buf out = BUF_INIT;
+    assert_true(flow_draw(flow, "json", &out));
+    Json got = json_parse(out.data, out.len, NULL, NULL);
+    expect_json(
+        got,
+        "{\"name\":\"l\",\"nodes\":[{\"name\":\"w\",\"kind\":\"while\",\"line\":3,\"col\":3,"
+        "\"do\":{\"nodes\":[{\"name\":\"w\",\"kind\":\"jq\",\"line\":6,\"col\":5},"
+        "{\"name\":\"m\",\"kind\":\"map\",\"line\":7,\"col\":5,"
+        "\"do\":{\"name\":\"m[]\",\"kind\":\"map\",\"line\":7,\"col\":36,"
+        "\"do\":{\"name\":\"m[][]\",\"kind\":\"shell\",\"line\":7,\"col\":61}}}],"
+        "\"edges\":[{\"from\":\"__start__\",\"to\":\"w\"},"
+        "{\"from\":\"w\",\"to\":\"__end__\",\"when\":\".y\"},"
+        "{\"from\":\"w\",\"to\":\"m\"},{\"from\":\"m\",\"to\":\"__end__\"}]}}],"
+        "\"edges\":[{\"from\":\"__start__\",\"to\":\"w\"},{\"from\":\"w\",\"to\":\"__end__\"}]}");
+    json_unref(got);
+    buf_clear(&out);
+    flow_unref(flow);
+}
+
+static void interrupts_reach_nodes_inside_loops(void **state) {
+    (void)state;
+    Flow *flow = load(
+        "config: {checkpointer: sqlite, interrupt_before: in, interrupt_after: '*'}\n"
+        "nodes:\n"
+        "- {name: w, while: .x, do: [{name: in, jq: .}, {name: v, while: .y, do: [{name: in, jq: .}]}]}\n"
+        "- {name: m, map: {over: .a}, do: {while: .z, do: [{name: in, jq: .}]}}\n");
+    const Graph *w = node(flow, "w")->params[WHILE_DO].graph;
+    const Graph *v = w->nodes[1].params[WHILE_DO].graph;
+    const Graph *m = node_body(node(flow, "m"))->params[WHILE_DO].graph;
+    const Node *in[] = {&w->nodes[0], &v->nodes[0], &m->nodes[0]};
+    for (size_t i = 0; i < 3; i++) assert_true(in[i]->interrupt_before && in[i]->interrupt_after);
+    assert_false(node(flow, "w")->interrupt_before || w->nodes[1].interrupt_before);
+    assert_true(node(flow, "w")->interrupt_after && w->nodes[1].interrupt_after);
+    flow_unref(flow);
+}
+
 static void a_drawing_as_json_has_places_and_joins(void **state) {
     (void)state;
     Flow *flow = load(DRAWN);
@@ -1031,6 +1130,8 @@ int main(void) {
         JSON_TEST(files_come_from_the_file_system),
         JSON_TEST(durations_are_as_people_write_them),
         JSON_TEST(drawings_escape_what_they_show),
+        JSON_TEST(drawings_show_what_is_inside_loops_and_maps),
+        JSON_TEST(interrupts_reach_nodes_inside_loops),
         JSON_TEST(a_drawing_as_json_has_places_and_joins),
         JSON_TEST(the_schema_has_every_kind_and_parameter),
         JSON_TEST(kinds_are_found_by_name),

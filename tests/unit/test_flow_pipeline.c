@@ -409,9 +409,9 @@ static void tasks_are_drawn_inside_the_tasks_that_hold_them(void **state) {
                    "  t0 -> t2 [style=bold];\n"
                    "  t2 -> t3;\n"
                    "  t0 -> t4;\n"
-                   "  t4 -> t5 [style=bold, label=\"foregroundTask\"];\n"
-                   "  t4 -> t6 [style=bold, label=\"backgroundTask\"];\n"
-                   "  t4 -> t8 [style=dashed, label=\"always\"];\n"
+                   "  t4 -> t5 [label=\"foregroundTask\", style=bold];\n"
+                   "  t4 -> t6 [label=\"backgroundTask\", style=bold];\n"
+                   "  t4 -> t8 [label=\"always\", style=dashed];\n"
                    "  t8 -> \"__end__\";\n"
                    "}\n");
     expect_drawing(TEST_FILE, "mermaid",
