@@ -100,9 +100,34 @@ static bool load_level(Frame *f, Json image, Error *err) {
 
 /* ---- what frames wait for ---- */
 
+/* A function of the program around the library, which is not this one. */
+static bool is_elsewhere(const Run *run, const Node *node) {
+    KindId kind = node->kind->id;
+    return (kind == KIND_CALLBACK || kind == KIND_CALLBACK_LATER) && !run->engine->work[kind];
+}
+
+/* Work of a kind that only another program has is kept for that. */
 static bool is_outside(const Frame *f) {
     const Node *node = frame_top(f)->node;
-    return node && node->kind->id != KIND_SLEEP && frame_leaves_engine(f, node);
+    return node && node->kind->id != KIND_SLEEP &&
+           (frame_leaves_engine(f, node) || is_elsewhere(f->run, node));
+}
+
+bool run_has_functions(const Run *run, Error *err) {
+    const Flow *flow = run->flow;
+    for (size_t g = 0; g < flow->ngraphs; g++) {
+        for (size_t i = 0; i < flow->graphs[g]->nnodes; i++) {
+            const Node *node = &flow->graphs[g]->nodes[i];
+            while (node_body(node)) node = node_body(node);
+            if (!is_elsewhere(run, node)) continue;
+            error_set(err, ERR_USAGE,
+                      "Node `%s` of thread `%s` is a function of the program that started it: only "
+                      "that program can go on with the run.",
+                      node->name, run->row.thread);
+            return error_fact(err, "thread", run->row.thread);
+        }
+    }
+    return true;
 }
 
 static bool is_kind(const Frame *f, KindId kind) {

@@ -14,6 +14,8 @@ void request_make(Request *q, Run *run, const char *workflow, const char *key);
 void batch_copied_image(Engine *e, int64_t run, Json image, int64_t step, ChainWeight *weight);
 /* Drives a request to its end, waiting for the disk, and runs no loop. The run that it was told. */
 Run *request_now(Request *q, const Now *now);
+/* Whether all functions that its nodes call are in this program. */
+bool run_has_functions(const Run *run, Error *err);
 bool run_is_forked(const Run *run); /* it was loaded from elsewhere than its head */
 /* The same run as it was at another checkpoint (rewind_read()); what it was doing is ended. Nothing in it is scheduled.
  * After an error it is as it was, though what it was doing may have been ended. */

@@ -467,8 +467,9 @@ static void go_on(Request *q) {
     Frame *answered = NULL;
     Json result = json_none();
     Run *run = request_build(q);
-    if (!run || !can_go_on(run, err) || !find_answered(run, r, &answered, err) ||
-        !has_something_to_do(run, answered, r, err) || !set_values(run, answered, r->set, err) ||
+    if (!run || !can_go_on(run, err) || !run_has_functions(run, err) ||
+        !find_answered(run, r, &answered, err) || !has_something_to_do(run, answered, r, err) ||
+        !set_values(run, answered, r->set, err) ||
         (answered && !answer_result(answered, r, &result, err))) {
         run_free(run);
         request_fail(q);

@@ -95,7 +95,8 @@ static void show_ended(Run *run) {
 
 static void open_loaded(Request *q) {
     Run *run = request_build(q);
-    if (!run) {
+    if (!run || !(has_ended(run) || run_has_functions(run, &q->job.err))) {
+        run_free(run);
         request_fail(q);
         return;
     }
@@ -169,6 +170,8 @@ Request *run_take(Run *run, RunReady ready, void *ctx) {
                   "There is no store, so there is no history to go back to.");
     } else if (run->take) {
         error_set(&q->job.err, ERR_BUSY, "Thread `%s` is being taken already.", run->row.thread);
+    } else {
+        run_has_functions(run, &q->job.err);
     }
     if (run->leased || q->job.err.code != ERR_NONE) {
         request_later(q, tell_taken);
@@ -297,7 +300,10 @@ static void replay_read(Request *q) {
     Run *run = request_build(q);
     Frame *f = run ? run_frame(run, q->frame) : NULL;
     const Node *node = f ? frame_top(f)->node : NULL;
-    if (run && (!node || strcmp(node->name, q->node) != 0)) {
+    if (run && !run_has_functions(run, &q->job.err)) {
+        run_free(run);
+        run = NULL;
+    } else if (run && (!node || strcmp(node->name, q->node) != 0)) {
         error_set(&q->job.err, ERR_USAGE,
                   "The execution that checkpoint %lld ended cannot be done alone.",
                   (long long)q->seq);

@@ -1,6 +1,9 @@
 /* The promises of pawl.h about values, graphs of functions, engines and runs. */
 #include "pawl.h"
 
+#include "exec.h"
+#include "hooks.h"
+
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -145,7 +148,7 @@ static PawlRun *resumed(PawlEngine *e, PawlResume resume) {
 }
 
 /* A store in a folder that is there until the test ends. */
-static char store_url[200], store_folder_path[150];
+static char store_at[200], store_folder_path[150];
 
 static int make_store(void **state) {
     (void)state;
@@ -155,7 +158,7 @@ static int make_store(void **state) {
     if (!mkdtemp(store_folder_path)) {
         return -1;
     }
-    snprintf(store_url, sizeof store_url, "sqlite:%s/runs.db", store_folder_path);
+    snprintf(store_at, sizeof store_at, "sqlite:%s/runs.db", store_folder_path);
     return 0;
 }
 
@@ -798,7 +801,7 @@ static PawlFlow *stopping(void) {
 static void an_interrupted_run_goes_on_in_another_engine(void **state) {
     (void)state;
     PawlFlow *flow = stopping();
-    PawlEngine *e = opened(store_url);
+    PawlEngine *e = opened(store_at);
     PawlRun *run = started(e, flow, NULL);
     run_all(e);
     assert_status(run, PAWL_INTERRUPTED);
@@ -810,7 +813,7 @@ static void an_interrupted_run_goes_on_in_another_engine(void **state) {
     pawl_flow_free(flow);
 
     flow = stopping(); /* as the next process would build it */
-    e = opened(store_url);
+    e = opened(store_at);
     run = resumed(e, (PawlResume){.thread = "t",
                                   .flow = flow,
                                   .set = pawl_object_set(pawl_object(), "edited", pawl_int(1)),
@@ -899,7 +902,7 @@ static void a_function_asks_and_is_called_again_with_the_answers(void **state) {
     PawlGraph *g = pawl_graph_new("asking");
     pawl_graph_add_node_later(g, "ask", asks_twice, &calls);
     PawlFlow *flow = compiled(g);
-    PawlEngine *e = opened(store_url);
+    PawlEngine *e = opened(store_at);
     PawlRun *run = started(e, flow, NULL);
     run_all(e);
     assert_status(run, PAWL_INTERRUPTED);
@@ -908,7 +911,7 @@ static void a_function_asks_and_is_called_again_with_the_answers(void **state) {
     pawl_value_unref(open);
     pawl_engine_close(e);
 
-    e = opened(store_url);
+    e = opened(store_at);
     run = resumed(e, (PawlResume){.thread = "t", .flow = flow, .value = pawl_int(1)});
     run_all(e);
     assert_status(run, PAWL_INTERRUPTED);
@@ -921,19 +924,69 @@ static void a_function_asks_and_is_called_again_with_the_answers(void **state) {
     pawl_flow_free(flow);
 }
 
+/* What a program that does not have the functions does to a run: nothing. */
+static void another_program_does_not_go_on_with_functions(void **state) {
+    (void)state;
+    int calls = 0;
+    PawlGraph *g = pawl_graph_new("asking");
+    pawl_graph_add_node_later(g, "ask", asks_twice, &calls);
+    PawlFlow *flow = compiled(g);
+    PawlEngine *e = opened(store_at);
+    started(e, flow, NULL);
+    run_all(e);
+    resumed(e, (PawlResume){.thread = "t", .flow = flow, .value = pawl_int(1)});
+    run_all(e);
+    pawl_engine_close(e);
+
+    uv_loop_t loop;
+    Error err = ERROR_INIT;
+    uv_loop_init(&loop);
+    Store *store = store_open(store_at, 0, &err);
+    assert_non_null(store);
+    Engine *other =
+        engine_new(&(EngineOptions){.loop = &loop, .store = store, .work = exec_work}, &err);
+    assert_non_null(other);
+    RunResume resume = {.thread = "t", .value = json_string_c("two")};
+    assert_null(engine_resume_now(other, &resume, &err));
+    assert_non_null(strstr(err.msg, "`ask` of thread `t` is a function"));
+    assert_null(engine_open_now(other, "t", json_null(), &err));
+    assert_non_null(strstr(err.msg, "is a function"));
+    /* What is changed by hand leaves the answers where they are. */
+    int64_t seq;
+    Json path = json_array_push(json_array(), json_string_c("by"));
+    Json pair = json_array_push(json_array_push(json_array(), path), json_string_c("hand"));
+    RunUpdate update = {.thread = "t", .set = json_array_push(json_array(), pair)};
+    assert_true(engine_update_now(other, &update, &seq, &err));
+    json_unref(update.set);
+    engine_free(other);
+    uv_run(&loop, UV_RUN_DEFAULT);
+    uv_loop_close(&loop);
+    store_close(store);
+
+    e = opened(store_at);
+    PawlRun *run =
+        resumed(e, (PawlResume){.thread = "t", .flow = flow, .value = pawl_string("two")});
+    run_all(e);
+    assert_status(run, PAWL_COMPLETED);
+    assert_json(pawl_run_state(run), "{\"by\":\"hand\",\"answers\":[1,\"two\"]}");
+    assert_int_equal(calls, 3);
+    pawl_engine_close(e);
+    pawl_flow_free(flow);
+}
+
 /* ---- going on after the end of a process ---- */
 
 static void a_node_that_was_not_finished_is_called_again(void **state) {
     (void)state;
     Kept k = {0};
     PawlFlow *flow = of_keeper(&k, 0);
-    PawlEngine *e = opened(store_url);
+    PawlEngine *e = opened(store_at);
     started(e, flow, NULL);
     await_token(&k, e);
     PawlToken *lost = k.token;
     pawl_engine_close(e); /* as if the process had died */
     k.token = NULL;
-    e = opened(store_url);
+    e = opened(store_at);
     PawlRun *run = resumed(e, (PawlResume){.thread = "t", .flow = flow});
     await_token(&k, e);
     pawl_token_succeed(k.token, parsed("{\"second\":true}"));
@@ -1405,6 +1458,8 @@ int main(void) {
         cmocka_unit_test(an_approval_takes_a_decision),
         cmocka_unit_test_setup_teardown(a_function_asks_and_is_called_again_with_the_answers,
                                         make_store, remove_store),
+        cmocka_unit_test_setup_teardown(another_program_does_not_go_on_with_functions, make_store,
+                                        remove_store),
         cmocka_unit_test_setup_teardown(a_node_that_was_not_finished_is_called_again, make_store,
                                         remove_store),
         cmocka_unit_test(history_shows_every_step),
