@@ -1,4 +1,4 @@
-/* fuzz_place - the files of a place, as a hostile command leaves them.
+/* fuzz_place - the files of a place, as a hostile command leaves them, and the note of a worker.
  *
  * The first byte says how the files are made: as regular ones, or one of them as a link, a FIFO or a folder.
  * Then come the texts of the lock, the status, the output and the errors, each up to a byte of value 1. The
@@ -11,11 +11,13 @@
 #define _GNU_SOURCE
 #include "process.h"
 #include "process_place.h"
+#include "worker_notes.h"
 
 #include <fcntl.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -115,12 +117,16 @@ static void on_exit_(void *ctx, const ProcessResult *result) {
 static void parse(const char *text, size_t len) {
     PlaceStatus status;
     pid_t supervisor, child;
+    WorkerNote note;
     if (process_place_parse_status(text, len, &status)) {
         CHECK(status.kept[0] <= status.len[0] && status.kept[1] <= status.len[1]);
         CHECK(status.len[0] <= INT64_MAX && status.len[1] <= INT64_MAX);
     }
     if (process_place_parse_lock(text, len, &supervisor, &child)) {
         CHECK(supervisor > 1 && child > 1);
+    }
+    if (worker_note_parse(text, len, &note)) {
+        CHECK(note.pid > 1 && note.starter > 1 && strlen(note.boot) < WORKER_BOOT_MAX);
     }
 }
 

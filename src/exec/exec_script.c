@@ -21,6 +21,7 @@
 #include "json_build.h"
 #include "mem.h"
 #include "safe_file.h"
+#include "worker_notes.h"
 #include "workers.h"
 
 #include <fcntl.h>
@@ -310,8 +311,11 @@ static Scripts *scripts_of(Step *step) {
     void **slot = step_kind_data(step, KIND_PYTHON);
     if (!*slot) {
         Scripts *scripts = mem_zalloc(sizeof *scripts);
-        WorkerPoolOptions options = {.environment = step_environment(step)};
+        const char *place = step_place(step, NULL), *slash = place ? strrchr(place, '/') : NULL;
+        char *folder = slash ? mem_strndup(place, (size_t)(slash - place)) : NULL;
+        WorkerPoolOptions options = {.environment = step_environment(step), .notes = folder};
         scripts->pool = worker_pool_new(step_loop(step), &options);
+        mem_free(folder);
         *slot = scripts;
     }
     return *slot;
@@ -430,6 +434,11 @@ static void exec_script_drop(Step *step) {
     if (script) let_go(script);
 }
 
+/* What a process that died has left of its calls is ended before one of them is made again. */
+static void exec_script_sweep(const WorkSweep *sweep) {
+    worker_notes_sweep(sweep->folder);
+}
+
 static void exec_script_free(void *data) {
     Scripts *scripts = data;
     while (scripts->parked) let_go(scripts->parked);
@@ -441,4 +450,5 @@ const NodeWork exec_script = {.start = exec_script_start,
                               .cancel = exec_script_cancel,
                               .freeze = exec_script_freeze,
                               .drop = exec_script_drop,
+                              .sweep = exec_script_sweep,
                               .free_data = exec_script_free};

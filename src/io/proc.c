@@ -17,6 +17,7 @@ enum {
     TEXT_MAX = 4096,   /* bytes of a file of /proc that are looked at */
     KILL_PASSES = 10,  /* who forks while we kill */
     PID_TEXT_MAX = 10, /* digits */
+    FLAG_EXITING = 4,  /* PF_EXITING of the kernel */
 };
 
 static bool read_proc(pid_t pid, const char *name, char text[TEXT_MAX]) {
@@ -33,15 +34,18 @@ static bool read_proc(pid_t pid, const char *name, char text[TEXT_MAX]) {
 bool proc_stat(pid_t pid, ProcStat *out) {
     char text[TEXT_MAX];
     int parent, group, session;
+    unsigned flags;
     uint64_t pages = 0;
     if (pid <= 1 || !read_proc(pid, "stat", text)) return false;
     const char *after = strrchr(text, ')');
-    if (!after || sscanf(after + 1,
-                         " %c %d %d %d %*d %*d %*u %*u %*u %*u %*u %*u %*u %*d %*d %*d %*d %*d "
-                         "%*d %" SCNu64 " %*u %" SCNu64,
-                         &out->state, &parent, &group, &session, &out->start, &pages) != 6) {
+    if (!after ||
+        sscanf(after + 1,
+               " %c %d %d %d %*d %*d %u %*u %*u %*u %*u %*u %*u %*d %*d %*d %*d %*d "
+               "%*d %" SCNu64 " %*u %" SCNu64,
+               &out->state, &parent, &group, &session, &flags, &out->start, &pages) != 7) {
         return false;
     }
+    out->ending = out->state == 'Z' || out->state == 'X' || (flags & FLAG_EXITING);
     out->parent = parent;
     out->group = group;
     out->session = session;

@@ -14,6 +14,7 @@
 typedef struct ProcStat {
     pid_t parent, group, session;
     char state;     /* 'R', 'S', 'Z', ... */
+    bool ending;    /* it is a zombie, or about to be one */
     uint64_t start; /* in ticks since the machine's start: with the number, it names the process */
     uint64_t resident; /* bytes, shared ones too */
 } ProcStat;

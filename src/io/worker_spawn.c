@@ -2,6 +2,7 @@
 #include "worker_spawn.h"
 
 #include "spawn.h"
+#include "worker_notes.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -52,7 +53,8 @@ bool worker_find(const char *const *env, const char *variable, const char *name,
 
 /* ---- starting ---- */
 
-bool worker_spawn(const char *const *argv, const char *const *env, WorkerProcess *out, Error *err) {
+bool worker_spawn(const char *const *argv, const char *const *env, const char *notes,
+                  WorkerProcess *out, Error *err) {
     enum { OURS, THEIRS, PAIRS = 3 };
     int pairs[PAIRS][2] = {{-1, -1}, {-1, -1}, {-1, -1}}; /* the channel, its stdout, its stderr */
     ProcessOptions options = {.argv = argv, .env = env};
@@ -84,6 +86,7 @@ bool worker_spawn(const char *const *argv, const char *const *env, WorkerProcess
     out->channel = pairs[0][OURS];
     out->streams[0] = pairs[1][OURS];
     out->streams[1] = pairs[2][OURS];
+    out->note = notes ? worker_note(notes, out->pid) : NULL;
     out->pidfd = -1;
 #ifdef SYS_pidfd_open
     out->pidfd = (int)syscall(SYS_pidfd_open, out->pid, 0);
@@ -116,11 +119,15 @@ bool worker_reap(WorkerProcess *p, bool wait, int *status) {
     while (waitid(P_PID, (id_t)p->pid, &info, flags) != 0) {
         if (errno == EINTR) continue;
         p->pid = 0; /* somebody else has reaped it */
+        worker_note_remove(p->note);
+        p->note = NULL;
         return true;
     }
     if (info.si_pid == 0) return false;
     kill(-p->pid, SIGKILL);
     while (waitpid(p->pid, status, 0) < 0 && errno == EINTR) {}
     p->pid = 0;
+    worker_note_remove(p->note);
+    p->note = NULL;
     return true;
 }

@@ -19,6 +19,7 @@ typedef struct WorkerProcess {
     int channel;    /* our end of the socket */
     int streams[2]; /* its stdout and stderr */
     int pidfd;      /* readable once it has ended; -1 where the kernel has none */
+    char *note;     /* of it (worker_notes.h), until it is reaped; NULL: none */
 } WorkerProcess;
 
 /* The whole path of an interpreter: what the variable of that name in the environment says, or the
@@ -29,8 +30,9 @@ bool worker_find(const char *const *env, const char *variable, const char *name,
 /* Starts argv (argv[0] is a whole path) as the leader of a session of its own, with /dev/null as
  * its input. It is killed when this thread ends. If it cannot be executed, {"spawn":ERRNO} and a
  * newline come out of the channel. Our ends of all descriptors do not block and are closed on exec.
- * */
-bool worker_spawn(const char *const *argv, const char *const *env, WorkerProcess *out, Error *err);
+ * notes: the folder that a note of it is left in; NULL: none is. */
+bool worker_spawn(const char *const *argv, const char *const *env, const char *notes,
+                  WorkerProcess *out, Error *err);
 
 /* Bytes of data that it, and whatever it forks, may have from now on. */
 void worker_limit_data(const WorkerProcess *p, uint64_t bytes);

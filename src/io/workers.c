@@ -125,6 +125,7 @@ struct WorkerPool {
     int open_handles;
     bool freed;
     const char *const *environment;
+    char *notes; /* the folder of them; NULL: none */
     int busy_max;
     uint64_t idle_ms;
     Worker **workers;
@@ -248,6 +249,7 @@ static void pool_closed_one(WorkerPool *pool) {
     mem_free(pool->workers);
     mem_free(pool->meter.items);
     mem_free(pool->piece);
+    mem_free(pool->notes);
     mem_free(pool);
 }
 
@@ -653,7 +655,7 @@ static Worker *start_worker(WorkerPool *pool, const WorkerProgram *program, Erro
     if (program->heap) argv[argc++] = heap;
     while (*option) argv[argc++] = *option++;
     argv[argc] = interpreter->boot;
-    if (!worker_spawn(argv, pool->environment, &process, err)) return NULL;
+    if (!worker_spawn(argv, pool->environment, pool->notes, &process, err)) return NULL;
     Worker *w = mem_zalloc(sizeof *w);
     w->pool = pool;
     w->program = worker_program_copy(program);
@@ -944,6 +946,7 @@ WorkerPool *worker_pool_new(uv_loop_t *loop, const WorkerPoolOptions *options) {
     }
     pool->loop = loop;
     pool->environment = o.environment;
+    pool->notes = mem_strdup(o.notes);
     pool->busy_max = busy < BUSY_MAX ? (int)busy : BUSY_MAX;
     pool->idle_ms = o.idle_ms ? o.idle_ms : IDLE_MS;
     pool->piece = mem_alloc(PIECE);

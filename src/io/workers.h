@@ -121,6 +121,9 @@ typedef struct WorkerPoolOptions {
     /* "NAME=value"..., NULL: what workers have, and where PATH, PAWL_WORKERS and the variables that
      * name interpreters are looked up. Borrowed. NULL: nothing. */
     const char *const *environment;
+    /* The folder in which others find what is left of workers when this process has died (worker_notes.h); NULL:
+     * nowhere. */
+    const char *notes;
     int busy_max;     /* of one language; 0: $PAWL_WORKERS, or the processors, at least 4 */
     uint64_t idle_ms; /* 0: a minute */
 } WorkerPoolOptions;

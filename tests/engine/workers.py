@@ -289,6 +289,50 @@ nodes:
     world.same(world("resume", "t", *STORE).gives(DONE).json["n"], 1)
 
 
+def case_what_a_killed_call_started_is_ended(world):
+    """what a call started ends before the call is made again after pawl was killed"""
+    code = {"python": """
+      import os, subprocess
+      before = [int(line) for line in open("pids")] if os.path.exists("pids") else []
+      def lives(pid):
+          try: return open(f"/proc/{pid}/stat").read().rsplit(")", 1)[1].split()[0] not in "ZX"
+          except OSError: return False
+      alive = [pid for pid in before if lives(pid)]
+      child = subprocess.Popen(["sleep", "300"])
+      with open("pids", "a") as out: out.write(f"{child.pid}\\n")
+      while not os.path.exists("go"): pass
+      child.kill()
+      return {"alive": len(alive)}
+""", "javascript": """
+      const fs = require('fs');
+      const before = fs.existsSync('pids') ? fs.readFileSync('pids', 'utf8').trim().split('\\n') : [];
+      const alive = before.filter((pid) => {
+        try { return !/^ [ZX]/.test(fs.readFileSync(`/proc/${pid}/stat`, 'utf8').split(')').pop()); }
+        catch (error) { return false; }
+      });
+      const child = require('child_process').spawn('sleep', ['300']);
+      fs.appendFileSync('pids', `${child.pid}\\n`);
+      while (!fs.existsSync('go')) await new Promise((done) => setTimeout(done, 5));
+      child.kill();
+      return {alive: alive.length};
+"""}
+    for language, text in code.items():
+        for name in ("pids", "go"):
+            (world.folder / name).unlink(missing_ok=True)
+        world.write("one.yaml", f"name: one\nnodes:\n  - name: work\n    {language}: |{text}")
+        running = world.start("run", "one.yaml", "--thread", language, *STORE)
+        world.until(lambda: world.read("pids").endswith("\n"), "the code runs")
+        running.send_signal(signal.SIGKILL)
+        running.communicate(timeout=TIMEOUT)
+        left = int(world.read("pids"))
+        if not lives(left):
+            raise Broken("what it started has ended with it: the case shows nothing")
+        world.write("go", "")
+        world.same(world("resume", language, *STORE).gives(DONE).json["alive"], 0, "what was left")
+        notes = [p.name for p in world.folder.rglob("worker-*")]
+        world.same(notes, [], "the notes of workers")
+
+
 def case_queued(world):
     """Twenty thousand calls that wait for a worker end together when their time is up"""
     world.write("one.yaml", """
