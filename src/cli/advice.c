@@ -27,6 +27,14 @@ void say_resume(const char *thread, const char *store, const char *before) {
     buf_clear(&line);
 }
 
+void say_history(FILE *out, const char *thread, const char *store) {
+    Buf line = BUF_INIT;
+    add_words(&line, "pawl history ", thread);
+    add_words(&line, " --store ", store);
+    terminal_say(out, "Its cleanup tasks have run. `%s` shows where to go back to.\n", line.data);
+    buf_clear(&line);
+}
+
 void advice_start(Buf *out, const char *file, const char *thread, const char *store) {
     add_words(out, "pawl run ", file);
     add_words(out, " --thread ", thread);

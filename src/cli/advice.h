@@ -5,12 +5,16 @@
 #include "json.h"
 
 #include <stdbool.h>
+#include <stdio.h>
 
 /* `pawl resume THREAD`, with --store when the store is not the one that is found without. */
 void advice_resume(Buf *out, const char *thread, const char *store);
 
 /* The same as a line on standard error, with words before it. */
 void say_resume(const char *thread, const char *store, const char *before);
+
+/* That the cleanup tasks of a test have run, and which command shows where to go back to. */
+void say_history(FILE *out, const char *thread, const char *store);
 
 /* `pawl run FILE --thread THREAD`, in the same way. */
 void advice_start(Buf *out, const char *file, const char *thread, const char *store);

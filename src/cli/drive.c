@@ -20,7 +20,9 @@ static const int stop_signals[] = {SIGINT, SIGTERM, SIGHUP};
 enum {
     NSIGNALS = sizeof stop_signals / sizeof stop_signals[0],
     EXIT_SIGNAL = 128,
-    MISSING_SAID = 10
+    MISSING_SAID = 10,
+    ASKED_MS =
+        300, /* a run that only waits has settled by then, and says itself what it waits for */
 };
 
 /* How a run can settle: the word of the contract and the exit code. */
@@ -42,9 +44,11 @@ typedef struct Drive {
     Stream stream;
     Progress *progress; /* NULL: none */
     ClientEvents *events;
-    Json settled; /* the last event; JSON_NONE: it goes on */
-    Error failed; /* why nothing came of it */
-    bool over;    /* nothing more will be told */
+    Json settled;    /* the last event; JSON_NONE: it goes on */
+    Error failed;    /* why nothing came of it */
+    bool over;       /* nothing more will be told */
+    Json asked;      /* interrupts that came up and were not said yet */
+    uv_timer_t asks; /* says them */
     uv_signal_t signals[NSIGNALS];
     int stops; /* signals that came */
     bool stopping;
@@ -69,6 +73,42 @@ static void say_debugger(const Drive *d, Json event) {
     }
 }
 
+/* ---- questions, while other branches go on ---- */
+
+static void say_asked(uv_timer_t *timer) {
+    Drive *d = timer->data;
+    bool durable = cli_store_is_durable(d->args->common.store);
+    Buf text = BUF_INIT;
+    for (size_t i = 0; i < json_array_len(d->asked); i++) {
+        advice_interrupt(&text, json_array_get(d->asked, i), false, durable ? d->thread : NULL,
+                         d->plan->store_hint);
+    }
+    if (d->progress) progress_hide(d->progress);
+    terminal_put(stderr, text.data ? text.data : "", text.len);
+    json_put(&d->asked, json_array());
+    buf_clear(&text);
+}
+
+/* What a frame was asked is over when the frame goes on. */
+static void note_asked(Drive *d, Json event) {
+    Json name = field_get(event, "event"), frame = field_get(event, "frame"), left = json_array();
+    bool asks = json_string_is(name, "interrupt");
+    bool goes_on =
+        json_string_is(name, "step") && !json_string_is(field_get(event, "status"), "interrupted");
+    if (!d->progress || (!asks && !(goes_on && json_array_len(d->asked)))) {
+        json_unref(left);
+        return;
+    }
+    for (size_t i = 0; i < json_array_len(d->asked); i++) {
+        Json one = json_array_get(d->asked, i);
+        if (!json_equal(field_get(one, "frame"), frame)) {
+            left = json_array_push(left, json_ref(one));
+        }
+    }
+    json_put(&d->asked, asks ? json_array_push(left, json_ref(event)) : left);
+    if (asks) uv_timer_start(&d->asks, say_asked, ASKED_MS, 0);
+}
+
 static void stop(Drive *d);
 
 static void on_event(void *ctx, Json event) {
@@ -78,6 +118,7 @@ static void on_event(void *ctx, Json event) {
         progress_event(d->progress, event);
     }
     say_debugger(d, event);
+    note_asked(d, event);
     if (json_string_is(field_get(event, "event"), "settled")) {
         json_unref(d->settled);
         d->settled = json_ref(event);
@@ -154,9 +195,7 @@ static void say_failure(const Ending *e) {
                  node, *node ? ": " : "", field_string(error, "message"));
     buf_clear(&line);
     if (json_truthy(field_get(e->settled, "over"))) {
-        fprintf(stderr,
-                "Its cleanup tasks have run. `pawl history %s` shows where to go back to.\n",
-                thread);
+        say_history(stderr, thread, e->store_hint);
     } else if (e->durable) {
         say_resume(thread, e->store_hint, "Try again from there with: ");
         if (json_truthy(field_get(e->settled, "answered"))) {
@@ -337,6 +376,9 @@ int drive(const DrivePlan *plan) {
     Drive d = {.plan = plan, .args = plan->args, .asking = plan->asking};
     int code;
     stream_init(&d.stream, d.args->stream);
+    d.asked = json_array();
+    uv_timer_init(&d.asking->loop, &d.asks);
+    d.asks.data = &d;
     watch_signals(&d);
     client_call(d.asking->client, plan->operation, plan->operation_args, on_begun, &d);
     asking_listen(d.asking);
@@ -353,9 +395,11 @@ int drive(const DrivePlan *plan) {
         code = EXIT_WAITING;
     }
     for (int i = 0; i < NSIGNALS; i++) uv_close((uv_handle_t *)&d.signals[i], NULL);
+    uv_close((uv_handle_t *)&d.asks, NULL);
     uv_run(&d.asking->loop, UV_RUN_NOWAIT); /* they are on our stack */
     stream_clear(&d.stream);
     json_unref(d.settled);
+    json_unref(d.asked);
     mem_free(d.thread);
     return code;
 }

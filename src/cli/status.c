@@ -70,9 +70,7 @@ static void put_advice(const StatusArgs *args, Json run) {
     } else if (json_string_is(status, "paused")) {
         pause_advice(stdout, thread, hint, field_has_text(run, "owner"));
     } else if (failed && json_truthy(field_get(run, "over"))) {
-        terminal_say(stdout,
-                     "Its cleanup tasks have run. `pawl history %s` shows where to go back to.\n",
-                     thread);
+        say_history(stdout, thread, hint);
     } else if (failed) {
         terminal_say(stdout, "Try again from there with: %s\n", line.data);
     }

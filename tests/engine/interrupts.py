@@ -7,11 +7,12 @@ interrupts by number, then interrupts in parallel branches and sub-workflows. Pr
 
 import itertools
 import json
+import subprocess
 import sys
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
-from world import Broken, DONE, USAGE, WAITING, cases_of, run_all  # noqa: E402
+from world import Broken, DONE, TIMEOUT, USAGE, WAITING, cases_of, run_all  # noqa: E402
 
 STORE = ["--store", "file:checkpoints"]
 
@@ -309,6 +310,26 @@ def branch_memory_says_so(world):
     """a run in memory that waits says that no other process can resume it"""
     workflow(world, ["checkpointer: memory", "interrupt_before: [decide]"])
     world("run", "flow.yaml").gives(WAITING).says("memory")
+
+
+def branch_asks_while_another_works(world):
+    """a question is told, and answered, while another branch still works"""
+    world.write("two.yaml", "name: two\nnodes:\n  - {name: begin, jq: '{}'}\n"
+                "  - {name: ask, approval: {prompt: 'well?', options: ['yes', 'no']}}\n"
+                "  - {name: next, shell: touch next}\n"
+                "  - {name: slow, shell: 'while ! test -e go; do sleep 0.05; done'}\n"
+                "edges:\n  - {from: begin, to: [ask, slow]}\n  - {from: ask, to: next}\n")
+    with open(world.folder / "said", "w", encoding="utf-8") as said, \
+            subprocess.Popen([world.pawl, "run", "two.yaml", "--thread", "t"], cwd=world.folder,
+                             stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=said) as running:
+        world.until(lambda: "Waiting at ask: well?" in world.read("said"), "the question is told")
+        command = next(line for line in world.read("said").splitlines() if "--decision yes" in line)
+        answering = world.start(*command.split()[1:])
+        world.wait_for("next")
+        world.same(world("status", "t", "--json").json["status"], "running")
+        world.write("go", "")
+        answering.communicate(timeout=TIMEOUT)
+        world.same((running.wait(TIMEOUT), answering.returncode), (DONE, DONE), "the exit codes")
 
 
 if __name__ == "__main__":
