@@ -1,7 +1,8 @@
-/* fuzz_store - any bytes as the file of a run, and any bytes as the index beside it.
+/* fuzz_store - any bytes as the file of a run, and any bytes as the indices beside it.
  *
  * The first two bytes say how long the index is (0: there is none); it follows them, and the rest is
- * the file. Whatever is in them: opening, listing, reading, checking and leasing never crash, a
+ * the file. With their highest bit there is an index of the log too: two bytes behind the first two say how long, and
+ * it follows the index. Whatever is in them: opening, listing, reading, checking and leasing never crash, a
  * checkpoint that is given out has its own number, and going on with the run leaves it readable. Half of the
  * mutations are sealed again with the checksums that they ought to have: otherwise nothing behind those is reached.
  */
@@ -75,6 +76,14 @@ static bool see_damage(void *ctx, int64_t seq, const Error *err) {
     return true;
 }
 
+static bool see_piece(void *ctx, const LogPiece *piece) {
+    int64_t *last = ctx;
+    CHECK(piece->n > *last && piece->run == 1 && piece->node && piece->stream < LOG_STREAMS &&
+          piece->len <= STORE_PIECE_MAX);
+    *last = piece->n;
+    return true;
+}
+
 static void see_problem(void *ctx, const char *thread, int64_t seq, const char *sentence) {
     (void)ctx, (void)seq;
     CHECK(thread && *sentence);
@@ -89,6 +98,10 @@ static void read_all(Store *s) {
     int64_t last = 0;
     CHECK(store_runs(s, see_row, NULL, &err));
     CHECK(store_history(s, 1, 0, see_checkpoint, see_damage, &last, &err));
+    last = 0;
+    CHECK(store_log(s, &(LogQuery){.run = 1}, see_piece, see_damage, &last, &err));
+    last = 0;
+    CHECK(store_log(s, &(LogQuery){.run = 1, .node = "n"}, see_piece, see_damage, &last, &err));
     CHECK(chain_check(s, 0, &host, &report, &err));
     if (store_find(s, "a", &row, &err)) {
         json_unref(chain_image(s, 1, row.head, NULL, NULL));
@@ -110,12 +123,37 @@ static void go_on(Store *s) {
                 &(Checkpoint){
                     .run = 1, .seq = seq, .node = "", .status = "x", .patch = "p", .patch_len = 1});
             store_batch_run(&b, 1, seq, "running", 1);
-            CHECK(store_commit(s, &b, NULL));
+            bool kept = store_commit(s, &b, NULL);
+            CHECK(kept);
+            /* a log may be out of numbers */
+            store_batch_reset(&b);
+            LogPiece piece = {.run = 1, .node = "n", .text = "x", .len = 1, .again = seq % 2};
+            store_batch_log(&b, &piece);
+            store_batch_trim_log(&b, 1, 3);
+            store_commit(s, &b, NULL);
             CHECK(store_checkpoint(s, 1, seq, &c, NULL) && c.seq == seq);
         }
         run_row_clear(&row);
     }
     store_batch_clear(&b);
+}
+
+/* Where the parts of an input begin. */
+typedef struct Parts {
+    size_t index, log, file;
+} Parts;
+
+static Parts parts_of(const uint8_t *data, size_t size) {
+    size_t index = size >= 2 ? (size_t)(data[0] | data[1] << 8) : 0, log = 0;
+    size_t skip = size >= 2 ? 2 : 0;
+    if (index & 0x8000 && size >= 4) {
+        skip = 4;
+        log = (size_t)(data[2] | data[3] << 8);
+    }
+    index &= 0x7FFF;
+    index = index <= size - skip ? index : 0;
+    log = log <= size - skip - index ? log : 0;
+    return (Parts){skip, skip + index, skip + index + log};
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
@@ -124,11 +162,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     if (!*folder) {
         make_store();
     }
-    size_t index = size >= 2 ? (size_t)(data[0] | data[1] << 8) : 0;
-    size_t skip = size >= 2 ? 2 : 0;
-    index = index <= size - skip ? index : 0;
-    put_file("1.run", data + skip + index, size - skip - index);
-    put_file("1.idx", data + skip, index);
+    Parts p = parts_of(data, size);
+    put_file("1.run", data + p.file, size - p.file);
+    put_file("1.idx", data + p.index, p.log - p.index);
+    put_file("1.lgx", data + p.log, p.file - p.log);
     Store *s = store_open(url, STORE_EXISTING, NULL);
     CHECK(s);
     read_all(s);
@@ -171,9 +208,12 @@ static void seal_file(uint8_t *file, size_t size) {
 
 size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t size, size_t max, unsigned seed) {
     size = LLVMFuzzerMutate(data, size, max);
-    size_t index = size >= 2 ? (size_t)(data[0] | data[1] << 8) : 0;
-    if (seed % 2 || size < 2 || index > size - 2) return size;
-    if (index >= INDEX_HEAD) seal(data + 2 + 48, data + 2, 48);
-    seal_file(data + 2 + index, size - 2 - index);
+    Parts p = parts_of(data, size);
+    if (seed % 2 || size < 2) return size;
+    if (p.log - p.index >= INDEX_HEAD) {
+        seal(data + p.index + 48, data + p.index, 48);
+        seal(data + p.index + 60, data + p.index + 52, 8);
+    }
+    seal_file(data + p.file, size - p.file);
     return size;
 }

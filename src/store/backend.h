@@ -76,7 +76,8 @@ struct StoreBackend {
     bool (*define)(Store *s, const char *key, const Buf *value, Error *err);
     bool (*definition)(Store *s, const char *key, Buf *out, bool *found, Error *err);
 
-    /* A batch in which every run has its number, and no definitions are. */
+    /* A batch in which every run has its number, and no definitions are. Output of runs whose lease is not held is
+     * left out. */
     bool (*commit)(Store *s, const StoreBatch *b, Error *err);
     /* *why is NULL when the checkpoint is sound. */
     bool (*checkpoint)(Store *s, int64_t run, int64_t seq, Checkpoint *out, bool *found,
@@ -84,6 +85,10 @@ struct StoreBackend {
     bool (*history)(Store *s, int64_t run, int64_t from, CheckpointFn fn,
                     bool (*damaged)(void *ctx, int64_t seq, const char *why), void *ctx,
                     Error *err);
+    /* As store_log(). What is of another node need not be given; whatever else does not match is left out by
+     * store.c. */
+    bool (*log)(Store *s, const LogQuery *query, LogFn fn,
+                bool (*damaged)(void *ctx, int64_t n, const char *why), void *ctx, Error *err);
     /* What is wrong with the run as a whole, as a sentence in *out; nothing when it is sound. May be
      * NULL. */
     bool (*inspect)(Store *s, int64_t run, Buf *out, Error *err);

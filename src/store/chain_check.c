@@ -194,6 +194,17 @@ static bool check_damaged(void *ctx, int64_t seq, const Error *err) {
     return true;
 }
 
+static bool check_piece(void *ctx, const LogPiece *piece) {
+    (void)ctx, (void)piece;
+    return true;
+}
+
+static bool check_damaged_piece(void *ctx, int64_t n, const Error *err) {
+    (void)n;
+    problem(ctx, 0, "%s", err->msg);
+    return true;
+}
+
 /* Its row was read before its checkpoints, which may have become more since. It is read again: what it says
  * of the last one is true of all that were seen, and where it stands is there unless that has moved. */
 static void check_facts(Check *c) {
@@ -245,6 +256,9 @@ static void check_run(Check *c, const RunRow *row) {
     }
     end_stretch(c);
     forget_images(c);
+    if (!store_log(c->s, &(LogQuery){.run = row->run}, check_piece, check_damaged_piece, c, &err)) {
+        problem(c, 0, "%s", err.msg);
+    }
     /* what is wrong with the file would only be said again */
     if (c->report->problems == before) check_facts(c);
     if (c->host->progress) c->host->progress(c->host->ctx, row, c->report->checkpoints);

@@ -123,6 +123,38 @@ static bool put_changes(Prune *p, Error *err) {
     return ok;
 }
 
+/* ---- the log ---- */
+
+typedef struct Trim {
+    int64_t until; /* when the last of what goes was recorded */
+    int64_t first; /* the first piece that stays; 0: none does */
+} Trim;
+
+static bool find_first_kept(void *ctx, const LogPiece *piece) {
+    Trim *t = ctx;
+    t->first = piece->n;
+    return piece->at <= t->until;
+}
+
+static bool pass_over(void *ctx, int64_t n, const Error *err) {
+    (void)ctx, (void)n, (void)err;
+    return true;
+}
+
+/* What was printed before the first checkpoint that stays began goes with those before it. */
+static bool trim_log(Prune *p, Error *err) {
+    Trim t = {0};
+    size_t i = 0;
+    for (; i < p->len && !p->nodes[i].kept; i++) {
+        t.until = p->nodes[i].at > t.until ? p->nodes[i].at : t.until;
+    }
+    LogQuery query = {.run = p->row.run};
+    if (!i) return true;
+    if (!store_log(p->s, &query, find_first_kept, pass_over, &t, err)) return false;
+    if (t.first > 1) store_batch_trim_log(&p->batch, p->row.run, t.first);
+    return true;
+}
+
 /* ---- whole runs ---- */
 
 /* It has ended, and long enough ago. */
@@ -165,7 +197,7 @@ static bool prune_leased(Prune *p, int64_t run, Error *err) {
     }
     if (!store_history(p->s, run, 0, collect, NULL, p, err)) return false;
     choose(p);
-    return put_changes(p, err) && store_commit(p->s, &p->batch, err);
+    return put_changes(p, err) && trim_log(p, err) && store_commit(p->s, &p->batch, err);
 }
 
 bool chain_prune(Store *s, const RunRow *row, const PruneRule *rule, PruneReport *report,

@@ -30,6 +30,10 @@ typedef struct Part {
     RunFile *file;
     RunRow row; /* as it will be; strings are owned */
     bool has_facts, rewrites;
+    bool again;        /* some of it may be done already */
+    Buf log;           /* records of pieces */
+    size_t log_last;   /* where the last of them starts */
+    int64_t log_first; /* pieces before it go; 0: none do */
 } Part;
 
 /* Places in the batch ascend, so sorting by run and place keeps the order. */
@@ -39,11 +43,13 @@ static int by_run_then_place(const void *a, const void *b) {
     return x->pos < y->pos ? -1 : x->pos > y->pos;
 }
 
-static void collect_writes(const StoreBatch *b, Writes *w) {
+/* With `held`, output of runs whose lease is not is left out. */
+static void collect_writes(const StoreBatch *b, const Store *held, Writes *w) {
     BatchWrite write;
     bool ordered = true;
     for (size_t pos = 0; batch_next(b, &pos, &write);) {
         if (write.op == BATCH_RELEASE) continue;
+        if (write.op == BATCH_LOG && held && !store_holds(held, write.run)) continue;
         ordered = ordered && (!w->len || w->items[w->len - 1].run <= write.run);
         w->items = mem_grow(w->items, w->len, &w->cap, sizeof *w->items);
         w->items[w->len++] = write;
@@ -90,11 +96,62 @@ static void look_over(Part *p, const RunRow *now) {
             p->row.head = w->head;
             p->row.updated = w->at;
             p->has_facts = true;
-        } else if (w->op != BATCH_CREATE) {
+        } else if (w->op != BATCH_CREATE && w->op != BATCH_LOG && w->op != BATCH_TRIM_LOG) {
             p->rewrites = true;
         }
     }
 }
+
+/* ---- the log ---- */
+
+enum {
+    DEAD_MAX = 32 << 20
+}; /* bytes of pieces that are gone, in a file that is not written anew for it */
+
+/* What is gone stays in the file until that is worth writing it anew. */
+static void trim_log(Part *p, int64_t first, int64_t before) {
+    uint64_t dead;
+    int64_t stays = p->file ? run_file_trim_at(p->file, first, before, &dead) : 0;
+    if (stays <= p->log_first || stays <= (p->file ? p->file->log.first : 0)) return;
+    p->log_first = stays;
+    p->rewrites = p->rewrites || (dead > DEAD_MAX && dead > p->file->end / 2);
+}
+
+/* The pieces of this part as records, with their numbers. */
+static bool make_log(Part *p, Error *err) {
+    LogEnd end = {.first = 1, .next = 1};
+    LogPiece piece;
+    Buf packed = BUF_INIT;
+    int64_t there, first, before;
+    bool looked = !p->file, ok = true;
+    for (const BatchWrite *w = p->writes; ok && w < p->writes + p->n; w++) {
+        if (w->op == BATCH_TRIM_LOG) trim_log(p, w->seq, 0);
+        if (w->op != BATCH_LOG) continue;
+        ok = (looked || run_file_log_end(p->file, &end)) &&
+             log_unpack(w->packed, w->packed_len, true, &piece);
+        looked = true;
+        if (ok && p->file && (piece.again || p->again)) {
+            ok = run_file_piece_end(p->file, &piece, &there);
+            if (ok && !log_skip(&piece, there)) continue;
+        }
+        if (!ok) break;
+        piece.again = false;
+        log_end_add(&end, &piece);
+        buf_reset(&packed);
+        log_pack(&piece, &packed);
+        p->log_last = p->log.len;
+        run_file_record(&p->log, RECORD_PIECE, piece.n, packed.data, packed.len);
+    }
+    if (ok && log_end_trim(&end, &before, &first)) trim_log(p, first, before);
+    if (ok && p->log_first) {
+        p->log_last = p->log.len;
+        run_file_record(&p->log, RECORD_TRIM, p->log_first, "", 0);
+    }
+    buf_clear(&packed);
+    return ok || file_store_failed(p->store, "keeping output", err);
+}
+
+/* ---- checkpoints ---- */
 
 /* Gives where the last of them starts. */
 static size_t put_checkpoints(const Part *p, Buf *out) {
@@ -117,6 +174,7 @@ static bool create_part(Part *p) {
     p->row.definition = mem_strdup(w->definition);
     p->row.created = w->at;
     put_checkpoints(p, &checkpoints);
+    buf_add(&checkpoints, p->log.data, p->log.len);
     bool ok = run_file_create(p->store->runs, &p->row, &checkpoints) &&
               file_store_link(p->store, &p->row);
     buf_clear(&checkpoints);
@@ -126,6 +184,10 @@ static bool create_part(Part *p) {
 static bool append_part(Part *p) {
     Buf group = BUF_INIT;
     size_t last = put_checkpoints(p, &group);
+    if (p->log.len) {
+        last = group.len + p->log_last;
+        buf_add(&group, p->log.data, p->log.len);
+    }
     if (p->has_facts) {
         last = group.len;
         run_file_state_record(&group, &p->row);
@@ -201,8 +263,10 @@ static bool rewrite_part(Part *p) {
     collect_changes(p, &changes);
     run_file_run_record(&records, now);
     run_file_flag_last(&records, 0);
-    bool ok = merge(p, &changes, &records);
+    bool ok = merge(p, &changes, &records) && run_file_copy_log(p->file, p->log_first, &records);
     if (ok) {
+        if (p->log_first) p->log.len = p->log_last; /* what is gone need not be said */
+        buf_add(&records, p->log.data, p->log.len);
         size_t at = records.len;
         run_file_state_record(&records, &p->row);
         run_file_flag_last(&records, at);
@@ -234,9 +298,15 @@ static bool prepare_part(Part *p, bool *skip, Error *err) {
         look_over(p, &p->file->row);
     }
     *skip = !found;
+    if (found && !make_log(p, err)) return false;
     return p->row.last <= RUN_SEQ_MAX ||
            error_set(err, ERR_LIMIT, "Run %lld has used up its checkpoint numbers.",
                      (long long)p->run);
+}
+
+static void clear_part(Part *p) {
+    run_row_clear(&p->row);
+    buf_clear(&p->log);
 }
 
 static bool write_run(Part *p, Error *err) {
@@ -244,7 +314,7 @@ static bool write_run(Part *p, Error *err) {
     bool ok = prepare_part(p, &skip, err) &&
               (skip ||
                (removes_run(p) ? file_store_drop_run(p->store, p->run, err) : write_part(p, err)));
-    run_row_clear(&p->row);
+    clear_part(p);
     return ok;
 }
 
@@ -328,7 +398,7 @@ static bool append_all(FileStore *f, const Writes *w, Undos *u, Error *err) {
                 u->items[u->len++] = (Undo){p.run, end};
             }
         }
-        run_row_clear(&p.row);
+        clear_part(&p);
     }
     return ok;
 }
@@ -388,7 +458,7 @@ bool file_store_commit(Store *s, const StoreBatch *b, Error *err) {
     Writes w = {0};
     Part p;
     size_t at = 0;
-    collect_writes(b, &w);
+    collect_writes(b, s, &w);
     bool ok = file_store_keep_last(f) || file_store_failed(f, "making a run", err);
     if (ok) {
         ok = w.len && w.items[0].run != w.items[w.len - 1].run
@@ -433,6 +503,7 @@ static bool finish_part(Part *p, Error *err) {
     if (!file_store_run(p->store, p->run, &file, &found, err)) return false;
     bool damaged = found && run_file_damage(file, true, &why);
     buf_clear(&why);
+    p->again = true;
     if (makes_run(p)) { /* all of it again: its thread may not be there */
         file_store_forget(p->store, p->run);
         return write_run(p, err);
@@ -450,7 +521,7 @@ static bool finish_batch(FileStore *f, const char *name, Error *err) {
     bool ok = true;
     int fd = open_regular(path, O_RDWR);
     if (fd >= 0 && lock_whole(fd)) {
-        if (read_batch(path, &b)) collect_writes(&b, &w);
+        if (read_batch(path, &b)) collect_writes(&b, NULL, &w);
         for (size_t at = 0; ok && next_part(f, &w, &at, &p);) ok = finish_part(&p, err);
         if (ok) unlink(path);
     }

@@ -416,7 +416,7 @@ bool file_store_link(const FileStore *f, const RunRow *row) {
 }
 
 bool file_store_drop_run(FileStore *f, int64_t run, Error *err) {
-    static const char *const suffixes[] = {"cancel", "idx", "run"};
+    static const char *const suffixes[] = {"cancel", "idx", "lgx", "run"};
     RunFile *r;
     bool found;
     if (!file_store_run(f, run, &r, &found, err)) return false;
@@ -568,6 +568,29 @@ static bool file_history(Store *s, int64_t run, int64_t from, CheckpointFn fn,
     return true;
 }
 
+static bool file_log(Store *s, const LogQuery *query, LogFn fn,
+                     bool (*damaged)(void *ctx, int64_t n, const char *why), void *ctx,
+                     Error *err) {
+    RunFile *r;
+    bool found, more;
+    size_t i;
+    if (!file_store_run(folder_store(s), query->run, &r, &found, err)) return false;
+    more = found && r->row.thread && run_file_find_piece(r, query->from, &i);
+    uint32_t node = query->node ? run_file_node_hash(query->node) : 0;
+    if (found && !query->node) r->reader.ahead = READER_FAR;
+    for (int64_t next; more; more = more && run_file_find_piece(r, next, &i)) {
+        const PieceEntry *e = &r->log.items[i];
+        LogPiece piece;
+        const char *why;
+        next = e->n + 1;
+        if (e->at < query->since || (query->node && e->node != node)) continue;
+        run_file_piece(r, i, &piece, &why);
+        more = why ? damaged(ctx, next - 1, why) : fn(ctx, &piece);
+    }
+    if (found) run_file_rest(r);
+    return true;
+}
+
 static bool file_inspect(Store *s, int64_t run, Buf *out, Error *err) {
     RunFile *r;
     bool found;
@@ -605,5 +628,6 @@ const StoreBackend file_backend = {
     .commit = file_store_commit,
     .checkpoint = file_checkpoint,
     .history = file_history,
+    .log = file_log,
     .inspect = file_inspect,
 };

@@ -20,6 +20,9 @@ typedef struct MemoryRun {
     struct MemoryRun *next_named; /* in the same bucket of names */
     Kept *kept;                   /* in order of seq */
     size_t len, cap;
+    Kept *log; /* pieces, in order of their numbers, which have no gaps */
+    size_t nlog, log_cap;
+    LogEnd log_end;
 } MemoryRun;
 
 typedef struct Definition {
@@ -83,6 +86,8 @@ static bool memory_open(Store *s, Error *err) {
 static void free_run(MemoryRun *r) {
     for (size_t i = 0; i < r->len; i++) mem_free(r->kept[i].packed);
     mem_free(r->kept);
+    for (size_t i = 0; i < r->nlog; i++) mem_free(r->log[i].packed);
+    mem_free(r->log);
     run_row_clear(&r->row);
     mem_free(r);
 }
@@ -227,6 +232,7 @@ static bool memory_create_run(Store *s, RunRow *row, bool *found, Error *err) {
         }
         MemoryRun *r = mem_zalloc(sizeof *r);
         run_row_copy(&r->row, row);
+        r->log_end.first = r->log_end.next = 1;
         add_run(m, r);
         leases_add(&m->leased, row->run);
     }
@@ -341,6 +347,50 @@ static void close_up(MemoryRun *r) {
     r->len = n;
 }
 
+/* ---- logs ---- */
+
+static LogPiece piece_at(const MemoryRun *r, size_t i) {
+    LogPiece piece;
+    bool sound = log_unpack(r->log[i].packed, r->log[i].len, true, &piece);
+    assert(sound);
+    (void)sound;
+    piece.run = r->row.run;
+    return piece;
+}
+
+static void trim_log(MemoryRun *r, int64_t before, int64_t first) {
+    size_t n = 0;
+    for (; n + 1 < r->nlog && (r->log[n].seq < first || piece_at(r, n).before < before); n++) {
+        mem_free(r->log[n].packed);
+    }
+    if (!n) return;
+    r->nlog -= n;
+    memmove(r->log, r->log + n, r->nlog * sizeof *r->log);
+    r->log_end.first = r->log[0].seq;
+    r->log_end.before = piece_at(r, 0).before;
+}
+
+static void keep_piece(MemoryRun *r, const BatchWrite *w) {
+    LogPiece piece;
+    int64_t before, first;
+    Buf packed = BUF_INIT;
+    log_unpack(w->packed, w->packed_len, true, &piece);
+    for (size_t i = piece.again ? r->nlog : 0; i--;) {
+        LogPiece there = piece_at(r, i);
+        if (there.execution == piece.execution && there.frame == piece.frame &&
+            there.stream == piece.stream) {
+            if (!log_skip(&piece, there.offset + (int64_t)there.len)) return;
+            break;
+        }
+    }
+    piece.again = false;
+    log_end_add(&r->log_end, &piece);
+    log_pack(&piece, &packed);
+    r->log = mem_grow(r->log, r->nlog, &r->log_cap, sizeof *r->log);
+    r->log[r->nlog++] = (Kept){piece.n, packed.data, packed.len};
+    if (log_end_trim(&r->log_end, &before, &first)) trim_log(r, before, first);
+}
+
 /* A checkpoint that is removed is only marked: many go at once, and are closed up together. */
 static void apply(MemoryData *m, const BatchWrite *w) {
     MemoryRun *r = run_of(m, w->run);
@@ -358,6 +408,10 @@ static void apply(MemoryData *m, const BatchWrite *w) {
         r->row.status = mem_strdup(w->status);
         r->row.head = w->head;
         r->row.updated = w->at;
+    } else if (w->op == BATCH_LOG) {
+        keep_piece(r, w);
+    } else if (w->op == BATCH_TRIM_LOG) {
+        trim_log(r, 0, w->seq);
     } else if (w->op == BATCH_REMOVE_RUN) {
         remove_run(m, w->run);
     }
@@ -373,7 +427,7 @@ static bool memory_commit(Store *s, const StoreBatch *b, Error *err) {
             close_up(run_of(m, closing));
             closing = 0;
         }
-        apply(m, &w);
+        if (w.op != BATCH_LOG || store_holds(s, w.run)) apply(m, &w);
         closing = w.op == BATCH_REMOVE && (closing || run_of(m, w.run)) ? w.run : 0;
     }
     if (closing) close_up(run_of(m, closing));
@@ -428,6 +482,31 @@ static bool memory_history(Store *s, int64_t run, int64_t from, CheckpointFn fn,
     return true;
 }
 
+static bool memory_log(Store *s, const LogQuery *query, LogFn fn,
+                       bool (*damaged)(void *ctx, int64_t n, const char *why), void *ctx,
+                       Error *err) {
+    (void)damaged, (void)err;
+    Buf packed = BUF_INIT;
+    for (int64_t n = query->from, more = true; more; n++) {
+        MemoryData *m = lock(s);
+        MemoryRun *r = run_of(m, query->run);
+        LogPiece piece;
+        if (r && n < r->log_end.first) n = r->log_end.first;
+        more = r && n < r->log_end.next;
+        if (more) {
+            const Kept *kept = &r->log[n - r->log_end.first];
+            buf_reset(&packed);
+            buf_add(&packed, kept->packed, kept->len);
+        }
+        unlock(m);
+        more = more && log_unpack(packed.data, packed.len, true, &piece);
+        if (more) piece.run = query->run;
+        more = more && fn(ctx, &piece);
+    }
+    buf_clear(&packed);
+    return true;
+}
+
 const StoreBackend memory_backend = {
     .scheme = "memory",
     .durable = false,
@@ -449,4 +528,5 @@ const StoreBackend memory_backend = {
     .commit = memory_commit,
     .checkpoint = memory_checkpoint,
     .history = memory_history,
+    .log = memory_log,
 };

@@ -107,6 +107,75 @@ bool checkpoint_unpack(const char *bytes, size_t len, Checkpoint *out) {
     return sound && (!v[9] || out->snapshot) && p == end;
 }
 
+/* ---- pieces of logs ---- */
+
+enum { PIECE_INTS = 8 };
+
+const char *const log_stream_names[LOG_STREAMS] = {"stdout", "stderr", "log"};
+
+static char *write_piece_head(char *p, const LogPiece *l, size_t node_len) {
+    const int64_t ints[PIECE_INTS] = {
+        l->n,      l->before,  l->execution,
+        l->frame,  l->attempt, (int64_t)l->stream + (l->again ? PACKED_AGAIN : 0),
+        l->offset, l->at};
+    for (int i = 0; i < PIECE_INTS; i++) p = write_varint(p, (uint64_t)ints[i]);
+    return write_bytes(p, l->node, node_len + 1);
+}
+
+void log_pack(const LogPiece *l, Buf *out) {
+    size_t node_len = strlen(l->node);
+    char *at = buf_reserve(out, PIECE_INTS * VARINT_MAX + node_len + 1 + l->len);
+    char *end = write_piece_head(at, l, node_len);
+    buf_advance(out, (size_t)(write_bytes(end, l->text, l->len) - at));
+}
+
+bool log_unpack(const char *bytes, size_t len, bool whole, LogPiece *out) {
+    const char *p = bytes, *end = bytes + len;
+    uint64_t v[PIECE_INTS];
+    for (int i = 0; i < PIECE_INTS; i++) {
+        if (!get_varint(&p, end, &v[i]) || v[i] > (uint64_t)STORE_NUMBER_MAX) return false;
+    }
+    const char *nul = memchr(p, '\0', (size_t)(end - p));
+    if (!nul || (v[5] & ~(uint64_t)PACKED_AGAIN) >= LOG_STREAMS) return false;
+    *out = (LogPiece){.n = (int64_t)v[0],
+                      .before = (int64_t)v[1],
+                      .execution = (int64_t)v[2],
+                      .frame = (int64_t)v[3],
+                      .attempt = (int64_t)v[4],
+                      .stream = (LogStream)(v[5] & ~(uint64_t)PACKED_AGAIN),
+                      .again = v[5] & PACKED_AGAIN,
+                      .offset = (int64_t)v[6],
+                      .at = (int64_t)v[7],
+                      .node = p,
+                      .text = nul + 1,
+                      .len = (size_t)(end - nul - 1)};
+    return !whole || out->len <= STORE_PIECE_MAX;
+}
+
+bool log_skip(LogPiece *l, int64_t end) {
+    int64_t there = end - l->offset;
+    if (there <= 0) return true;
+    if ((uint64_t)there >= l->len) return false;
+    l->text += there;
+    l->len -= (size_t)there;
+    l->offset = end;
+    return true;
+}
+
+void log_end_add(LogEnd *end, LogPiece *l) {
+    l->n = end->next++;
+    l->before = end->total;
+    end->total += (int64_t)l->len;
+}
+
+bool log_end_trim(const LogEnd *end, int64_t *before, int64_t *first) {
+    bool bytes = end->total - end->before > STORE_LOG_MAX;
+    bool pieces = end->next - end->first > STORE_LOG_PIECES;
+    *before = bytes ? end->total - STORE_LOG_MAX / 8 * 7 : end->before;
+    *first = pieces ? end->next - STORE_LOG_PIECES / 8 * 7 : end->first;
+    return bytes || pieces;
+}
+
 /* ---- batches: [8 bytes: length << 8 | op] payload ---- */
 
 enum { WRITE_HEAD = 8 };
@@ -114,6 +183,14 @@ enum { WRITE_HEAD = 8 };
 static void put_head(char *at, BatchOp op, size_t len) {
     uint64_t head = (uint64_t)len << 8 | op;
     memcpy(at, &head, WRITE_HEAD);
+}
+
+/* At most max bytes of a text, in whole characters where it has any. */
+static size_t log_cut(const char *text, size_t len, size_t max) {
+    if (len <= max) return len;
+    size_t n = max;
+    for (int i = 0; i < 3 && n && ((unsigned char)text[n] & 0xC0) == 0x80; i++) n--;
+    return ((unsigned char)text[n] & 0xC0) == 0x80 ? max : n;
 }
 
 static void finish_write(StoreBatch *b, BatchOp op, int64_t run, char *start, const char *end) {
@@ -160,6 +237,59 @@ void store_batch_remove_run(StoreBatch *b, int64_t run) {
 void store_batch_release(StoreBatch *b, int64_t run) {
     add_plain(b, BATCH_RELEASE, run);
     b->releases = true;
+}
+
+void store_batch_trim_log(StoreBatch *b, int64_t run, int64_t first) {
+    char *start = buf_reserve(&b->bytes, WRITE_HEAD + 2 * VARINT_MAX);
+    char *end = write_varint(start + WRITE_HEAD, (uint64_t)run);
+    finish_write(b, BATCH_TRIM_LOG, run, start, write_varint(end, (uint64_t)first));
+}
+
+/* How much of it the last write takes, which is a piece of the same execution and stream that ends where this one
+ * begins. */
+static size_t extend_piece(StoreBatch *b, const LogPiece *l) {
+    BatchWrite w;
+    LogPiece last;
+    size_t pos = b->log;
+    if (!b->log_end || b->log_end != b->bytes.len || !batch_next(b, &pos, &w) || w.run != l->run ||
+        !log_unpack(w.packed, w.packed_len, true, &last) || last.execution != l->execution ||
+        last.frame != l->frame || last.stream != l->stream || last.again != l->again ||
+        last.offset + (int64_t)last.len != l->offset) {
+        return 0;
+    }
+    size_t n = log_cut(l->text, l->len, STORE_PIECE_MAX - last.len);
+    uint64_t head;
+    buf_add(&b->bytes, l->text, n);
+    memcpy(&head, b->bytes.data + b->log, WRITE_HEAD);
+    put_head(b->bytes.data + b->log, BATCH_LOG, (size_t)(head >> 8) + n);
+    b->log_end = b->bytes.len;
+    return n;
+}
+
+void store_batch_log(StoreBatch *b, const LogPiece *piece) {
+    LogPiece l = *piece;
+    size_t node_len = strlen(l.node), left = l.len, n = extend_piece(b, &l);
+    for (;;) {
+        l.text += n;
+        l.offset += (int64_t)n;
+        left -= n;
+        if (!left) return;
+        n = l.len = log_cut(l.text, left, STORE_PIECE_MAX);
+        b->log = b->bytes.len;
+        char *start = buf_reserve(&b->bytes, WRITE_HEAD + (PIECE_INTS + 1) * VARINT_MAX + node_len +
+                                                 1 + l.len);
+        char *end = write_varint(start + WRITE_HEAD, (uint64_t)l.run);
+        end = write_bytes(write_piece_head(end, &l, node_len), l.text, l.len);
+        finish_write(b, BATCH_LOG, l.run, start, end);
+        b->log_end = b->bytes.len;
+    }
+}
+
+void store_batch_add(StoreBatch *b, const StoreBatch *from) {
+    buf_add(&b->bytes, from->bytes.data, from->bytes.len);
+    b->count += from->count;
+    b->stands_in = b->stands_in || from->stands_in;
+    b->releases = b->releases || from->releases;
 }
 
 void batch_create(StoreBatch *b, const RunRow *row) {
@@ -222,7 +352,7 @@ void batch_forget_made(StoreBatch *b) {
 
 void store_batch_reset(StoreBatch *b) {
     buf_reset(&b->bytes);
-    b->count = b->defined = 0;
+    b->count = b->defined = b->log = b->log_end = 0;
     b->stands_in = b->releases = false;
 }
 
@@ -264,7 +394,9 @@ bool batch_next(const StoreBatch *b, size_t *pos, BatchWrite *out) {
         out->thread = p;
         out->workflow = out->thread + strlen(out->thread) + 1;
         out->definition = out->workflow + strlen(out->workflow) + 1;
-    } else if (out->op == BATCH_DEFINE) {
+    } else if (out->op == BATCH_TRIM_LOG) {
+        out->seq = next_int(&p, end);
+    } else if (out->op == BATCH_DEFINE || out->op == BATCH_LOG) {
         out->packed = p;
         out->packed_len = (size_t)(end - p);
     }

@@ -9,6 +9,11 @@
  *
  * One without a result is what format 1 had.
  *
+ * A piece of a log, behind the number of its run, which a batch has and a file has not:
+ *
+ *     varint n, before, execution, frame, attempt, stream (+ PACKED_AGAIN), offset, at
+ *     node NUL text
+ *
  * Its checksum is the CRC-32C of these bytes, in every backend. The strings of an unpacked one lie in
  * the packed bytes.
  */
@@ -17,11 +22,29 @@
 
 #include "store.h"
 
-enum { PACKED_RESULT = STORE_STATUS_MAX + 1 };
+enum { PACKED_RESULT = STORE_STATUS_MAX + 1, PACKED_AGAIN = 4 };
 
 void checkpoint_pack(const Checkpoint *c, Buf *out); /* appends */
 /* False when the bytes are not one checkpoint and nothing else. */
 bool checkpoint_unpack(const char *bytes, size_t len, Checkpoint *out);
+
+void log_pack(const LogPiece *piece, Buf *out); /* appends */
+/* False when the bytes are not the beginning of a piece. All of it is there with `whole`; otherwise the bytes may end
+ * anywhere behind its node, and nothing is said of its text. */
+bool log_unpack(const char *bytes, size_t len, bool whole, LogPiece *out);
+/* Of a piece that may be there already, where what is there of its stream ends: leaves what is not. False: nothing. */
+bool log_skip(LogPiece *piece, int64_t end);
+
+/* Where a log goes on, and what of it is to go: the same in every backend. */
+typedef struct LogEnd {
+    int64_t first,
+        next; /* numbers of the oldest piece and of the next one; equal when there is none */
+    int64_t before, total; /* bytes before the oldest and before the next */
+} LogEnd;
+/* Gives a piece its number. */
+void log_end_add(LogEnd *end, LogPiece *piece);
+/* How many bytes have to have come before the oldest piece that stays; and by number. False: all of it may. */
+bool log_end_trim(const LogEnd *end, int64_t *before, int64_t *first);
 
 typedef enum BatchOp {
     BATCH_CHECKPOINT = 1,
@@ -31,6 +54,8 @@ typedef enum BatchOp {
     BATCH_RELEASE,
     BATCH_DEFINE, /* a definition, for the runs that follow */
     BATCH_CREATE,
+    BATCH_LOG,
+    BATCH_TRIM_LOG,
 } BatchOp;
 
 /* One write of a batch. */
@@ -38,12 +63,12 @@ typedef struct BatchWrite {
     BatchOp op;
     size_t pos; /* in the batch */
     int64_t run;
-    int64_t seq;        /* CHECKPOINT, REMOVE */
+    int64_t seq;        /* CHECKPOINT, REMOVE; TRIM_LOG: the number */
     int64_t head, at;   /* RUN; CREATE has at */
     const char *status; /* RUN; NUL-terminated, in the batch */
     /* CREATE; "" for a thread that is to be named, and for the definition that stands before it */
     const char *thread, *workflow, *definition;
-    const char *packed; /* CHECKPOINT; DEFINE: the value */
+    const char *packed; /* CHECKPOINT, LOG; DEFINE: the value */
     size_t packed_len;
 } BatchWrite;
 

@@ -16,6 +16,7 @@ enum { INDEX_LAG = 1 << 16 }; /* bytes that may be missing in the index */
 
 static const char run_magic[8] = {'P', 'A', 'W', 'L', 'R', 'U', 'N', STORE_FORMAT};
 static const char index_magic[8] = {'P', 'A', 'W', 'L', 'I', 'D', 'X', STORE_FORMAT};
+static const char log_magic[8] = {'P', 'A', 'W', 'L', 'L', 'G', 'X', STORE_FORMAT};
 
 /* Of this format or of an older one: what they hold is read the same. */
 static bool has_magic(const char *head, const char magic[8]) {
@@ -85,7 +86,9 @@ static bool parse_head(const char *head, Record *r) {
                   .crc = get32(head + 16),
                   .seq = (int64_t)get64(head + 8)};
     uint32_t max = r->type == RECORD_CHECKPOINT ? STORE_RECORD_MAX : STORE_FACTS_MAX;
-    return r->len <= max && (r->type != RECORD_CHECKPOINT || (r->seq > 0 && r->seq <= RUN_SEQ_MAX));
+    bool numbered =
+        r->type == RECORD_CHECKPOINT || r->type == RECORD_PIECE || r->type == RECORD_TRIM;
+    return r->len <= max && (!numbered || (r->seq > 0 && r->seq <= RUN_SEQ_MAX));
 }
 
 static uint64_t record_size(const Record *r) {
@@ -177,6 +180,40 @@ static bool read_facts(RunFile *f, uint64_t place, uint64_t size, RecordType typ
            (type == RECORD_RUN ? parse_run : parse_state)(&f->row, payload, payload + r.len);
 }
 
+/* ---- entries of the log ---- */
+
+uint32_t run_file_node_hash(const char *node) {
+    return crc32c(node, strlen(node));
+}
+
+static int64_t last_piece(const RunLog *log) {
+    return log->n ? log->items[log->n - 1].n : 0;
+}
+
+/* What a record says of the piece in it. One that comes out of order is passed over. */
+static void add_piece(RunFile *f, uint64_t place, const Record *r) {
+    enum { MOST_HEADS = 1024 };
+    RunLog *log = &f->log;
+    LogPiece piece;
+    size_t len = r->len < MOST_HEADS ? r->len : MOST_HEADS;
+    const char *bytes = reader_get(&f->reader, place, RECORD_HEAD + len);
+    bool read = bytes && log_unpack(bytes + RECORD_HEAD, len, false, &piece);
+    if (!read && r->len > len) { /* a node with a long name */
+        len = r->len;
+        bytes = reader_get(&f->reader, place, RECORD_HEAD + len);
+        read = bytes && log_unpack(bytes + RECORD_HEAD, len, false, &piece);
+    }
+    if (!read || piece.n != r->seq || piece.n <= last_piece(log)) return;
+    log->items = mem_grow(log->items, log->n, &log->cap, sizeof *log->items);
+    log->items[log->n++] = (PieceEntry){.n = piece.n,
+                                        .place = place,
+                                        .before = piece.before,
+                                        .execution = piece.execution,
+                                        .at = piece.at,
+                                        .len = (uint32_t)(piece.len + r->len - len),
+                                        .node = run_file_node_hash(piece.node)};
+}
+
 /* ---- scanning ---- */
 
 typedef struct Scan {
@@ -185,6 +222,8 @@ typedef struct Scan {
     uint64_t group; /* where the group that it is in starts */
     size_t entries; /* in `recent` before that group */
     uint64_t facts; /* of that group; 0: none */
+    size_t pieces;  /* in `log` before that group */
+    int64_t trim;   /* of that group; 0: none */
     bool ordered;
 } Scan;
 
@@ -217,9 +256,12 @@ static void end_group(Scan *s) {
         f->facts = s->facts;
         f->facts_lost = !read_facts(f, s->facts, s->size, RECORD_STATE);
     }
+    f->log.first = s->trim > f->log.first ? s->trim : f->log.first;
     s->group = f->end = s->at;
     s->entries = f->nrecent;
+    s->pieces = f->log.n;
     s->facts = 0;
+    s->trim = 0;
 }
 
 /* A place where a record could start, at or after `at`; size when there is none. */
@@ -281,6 +323,10 @@ static bool scan_record(Scan *s) {
         f->recent[f->nrecent++] = (Entry){r.seq, s->at};
     } else if (r.type == RECORD_STATE) {
         s->facts = s->at;
+    } else if (r.type == RECORD_PIECE) {
+        add_piece(f, s->at, &r);
+    } else if (r.type == RECORD_TRIM) {
+        s->trim = r.seq;
     }
     s->at += record_size(&r);
     if (r.last) end_group(s);
@@ -294,6 +340,9 @@ static void start_over(RunFile *f) {
     f->from_scan = true;
     f->facts = f->holes = 0;
     f->facts_lost = false;
+    f->log.n = 0;
+    f->log.indexed = f->log.written = 0;
+    f->log.first = 1;
     f->row.last = f->row.head = 0;
     mem_free(f->row.status);
     f->row.status = NULL;
@@ -306,12 +355,14 @@ static void scan(RunFile *f, uint64_t size) {
               .size = size,
               .group = f->end,
               .entries = f->nrecent,
+              .pieces = f->log.n,
               .ordered = true};
     f->reader.ahead = READER_FAR;
     reader_forget(&f->reader);
     while (scan_record(&s)) {}
     f->reader.ahead = 0;
     f->nrecent = s.entries; /* of whole groups only */
+    f->log.n = s.pieces;
     if (!s.ordered && !f->from_scan) {
         start_over(f);
         scan(f, size);
@@ -376,6 +427,11 @@ static void use_index(RunFile *f, const char *head, uint64_t size) {
         f->cut_off = covered;
         return;
     }
+    uint32_t pieces = get32(head + 12);
+    int64_t first = (int64_t)get64(head + 52);
+    if (pieces && (get32(head + 60) != crc32c(head + 52, 8) || first < 1)) return;
+    f->log.indexed = f->log.written = pieces;
+    f->log.first = pieces ? first : 1;
     f->indexed = count;
     f->covered = f->end = covered;
     f->facts = facts;
@@ -395,6 +451,105 @@ static void load_index(RunFile *f, uint64_t size) {
     }
 }
 
+/* What N.lgx lacks is added to it; false: its entries cannot be relied on. */
+static bool write_log_index(RunFile *f) {
+    RunLog *log = &f->log;
+    uint64_t from = log->written - log->indexed; /* the first of the items that is not there */
+    char head[LOG_INDEX_HEAD] = {0};
+    Buf entries = BUF_INIT;
+    if (log->indexed + log->n > UINT32_MAX) return false;
+    if (from == log->n) return true;
+    for (size_t i = from; i < log->n; i++) {
+        const PieceEntry *e = &log->items[i];
+        char *at = buf_reserve(&entries, LOG_INDEX_ENTRY);
+        put64(at, (uint64_t)e->n);
+        put64(at + 8, e->place);
+        put64(at + 16, (uint64_t)e->before);
+        put64(at + 24, (uint64_t)e->execution);
+        put64(at + 32, (uint64_t)e->at);
+        put32(at + 40, e->len);
+        put32(at + 44, e->node);
+        buf_advance(&entries, LOG_INDEX_ENTRY);
+    }
+    memcpy(head, log_magic, sizeof log_magic);
+    put32(head + 8, f->generation);
+    int fd = open_regular(log->path, O_RDWR | O_CREAT);
+    bool ok = fd >= 0 &&
+              file_write(fd, entries.data, entries.len,
+                         LOG_INDEX_HEAD + log->written * LOG_INDEX_ENTRY) &&
+              (log->written || file_write(fd, head, LOG_INDEX_HEAD, 0));
+    if (fd >= 0) close(fd);
+    if (ok) log->written = log->indexed + log->n;
+    buf_clear(&entries);
+    return ok;
+}
+
+/* Reads what is in N.lgx; false: it is not the index of this file. */
+static bool read_log_index(RunFile *f) {
+    RunLog *log = &f->log;
+    Reader reader = {.fd = open_regular(log->path, O_RDONLY)};
+    size_t bytes = (size_t)log->indexed * LOG_INDEX_ENTRY, n = 0;
+    struct stat st;
+    bool whole = reader.fd >= 0 && fstat(reader.fd, &st) == 0 &&
+                 bytes <= (uint64_t)st.st_size - LOG_INDEX_HEAD && st.st_size >= LOG_INDEX_HEAD;
+    const char *head = whole ? reader_get(&reader, 0, LOG_INDEX_HEAD) : NULL;
+    bool ours = head && has_magic(head, log_magic) && get32(head + 8) == f->generation;
+    const char *at = ours ? reader_get(&reader, LOG_INDEX_HEAD, bytes) : NULL;
+    if (at) {
+        PieceEntry *all = mem_alloc((log->indexed + log->n + 1) * sizeof *all);
+        for (const char *end = at + bytes; at < end; at += LOG_INDEX_ENTRY, n++) {
+            all[n] = (PieceEntry){.n = (int64_t)get64(at),
+                                  .place = get64(at + 8),
+                                  .before = (int64_t)get64(at + 16),
+                                  .execution = (int64_t)get64(at + 24),
+                                  .at = (int64_t)get64(at + 32),
+                                  .len = get32(at + 40),
+                                  .node = get32(at + 44)};
+            ours = ours && all[n].n > (n ? all[n - 1].n : 0) && is_number(all[n].n) &&
+                   is_number(all[n].before);
+        }
+        ours = ours && (!log->n || log->items[0].n > all[n - 1].n);
+        if (log->n) memcpy(all + n, log->items, log->n * sizeof *all);
+        if (ours) {
+            mem_free(log->items);
+            log->items = all;
+            log->cap = log->n + n + 1;
+            log->n += n;
+            log->indexed = 0;
+        } else {
+            mem_free(all);
+        }
+    }
+    reader_clear(&reader);
+    if (reader.fd >= 0) close(reader.fd);
+    return at && ours;
+}
+
+/* Looks through the file for what N.lgx ought to have. */
+static void scan_log(RunFile *f) {
+    Record r;
+    uint64_t end = f->end;
+    f->log.n = 0;
+    f->log.indexed = f->log.written = 0;
+    f->reader.ahead = READER_FAR;
+    for (uint64_t at = find_record(f, RUN_HEAD, end); at < end;) {
+        const char *head = reader_get(&f->reader, at, RECORD_HEAD);
+        if (!head || !parse_head(head, &r) || at + record_size(&r) > end) {
+            at = find_record(f, at + 1, end);
+            continue;
+        }
+        if (r.type == RECORD_PIECE) add_piece(f, at, &r);
+        if (r.type == RECORD_TRIM && r.seq > f->log.first) f->log.first = r.seq;
+        at += record_size(&r);
+    }
+    f->reader.ahead = 0;
+}
+
+/* All entries are in memory from now on. */
+static void load_log(RunFile *f) {
+    if (f->log.indexed && !read_log_index(f)) scan_log(f);
+}
+
 /* Not while there is damage: the index would hide the holes. A failure is no loss: the index is then
  * made again by whoever needs it. */
 static void update_index(RunFile *f, uint64_t lag) {
@@ -404,6 +559,7 @@ static void update_index(RunFile *f, uint64_t lag) {
         f->end - f->covered <= lag) {
         return;
     }
+    if (!write_log_index(f)) return;
     if (f->index_fd < 0) f->index_fd = open_regular(f->index_path, O_RDWR | O_CREAT);
     f->index_reader.fd = f->index_fd;
     reader_forget(&f->index_reader);
@@ -419,6 +575,11 @@ static void update_index(RunFile *f, uint64_t lag) {
     put64(head + 24, f->end);
     put64(head + 32, f->facts);
     put64(head + 40, (uint64_t)f->row.last);
+    if (f->log.written) {
+        put32(head + 12, (uint32_t)f->log.written);
+        put64(head + 52, (uint64_t)f->log.first);
+        put32(head + 60, crc32c(head + 52, 8));
+    }
     put32(head + 48, crc32c(head, 48));
     if (f->index_fd >= 0 &&
         (!entries.len || file_write(f->index_fd, entries.data, entries.len,
@@ -471,6 +632,8 @@ RunFile *run_file_open(const char *folder, int64_t run, bool writable) {
     f->path = path_join(folder, name);
     snprintf(name, sizeof name, "%lld.idx", (long long)run);
     f->index_path = path_join(folder, name);
+    snprintf(name, sizeof name, "%lld.lgx", (long long)run);
+    f->log.path = path_join(folder, name);
     f->run = run;
     f->writable = writable;
     f->index_fd = -1;
@@ -497,6 +660,8 @@ void run_file_close(RunFile *f) {
     reader_clear(&f->index_reader);
     run_row_clear(&f->row);
     mem_free(f->recent);
+    mem_free(f->log.items);
+    mem_free(f->log.path);
     mem_free(f->path);
     mem_free(f->index_path);
     mem_free(f);
@@ -648,6 +813,114 @@ bool run_file_copy_record(RunFile *f, int64_t seq, Buf *out) {
     size_t at = out->len;
     buf_add(out, bytes, (size_t)record_size(&r));
     run_file_flag_last(out, at);
+    return true;
+}
+
+/* ---- reading the log ---- */
+
+/* The place among the items of the first at or after a number. */
+static size_t piece_at(const RunLog *log, int64_t n) {
+    size_t low = 0, high = log->n;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (log->items[middle].n < n) {
+            low = middle + 1;
+        } else {
+            high = middle;
+        }
+    }
+    return low;
+}
+
+bool run_file_log_end(RunFile *f, LogEnd *end) {
+    load_log(f);
+    const RunLog *log = &f->log;
+    size_t first = piece_at(log, log->first);
+    *end = (LogEnd){.first = log->first, .next = log->first};
+    if (log->n) {
+        const PieceEntry *last = &log->items[log->n - 1];
+        const PieceEntry *begin = first < log->n ? &log->items[first] : last;
+        *end = (LogEnd){begin->n, last->n + 1, begin->before, last->before + last->len};
+    }
+    return end->next <= RUN_SEQ_MAX || (errno = EFBIG, false);
+}
+
+bool run_file_find_piece(RunFile *f, int64_t n, size_t *i) {
+    load_log(f);
+    *i = piece_at(&f->log, n > f->log.first ? n : f->log.first);
+    return *i < f->log.n;
+}
+
+static const char *piece_payload(RunFile *f, const PieceEntry *e, Record *r, bool *there) {
+    const char *head = e->place < f->end ? reader_get(&f->reader, e->place, RECORD_HEAD) : NULL;
+    *there = head && parse_head(head, r) && r->type == RECORD_PIECE && r->seq == e->n &&
+             e->place + record_size(r) <= f->end;
+    return *there ? sound_payload(f, e->place, r) : NULL;
+}
+
+/* An entry that leads nowhere is one of an index that lies: those of the file itself are taken instead, unless they
+ * were before. */
+void run_file_piece(RunFile *f, size_t i, LogPiece *out, const char **why) {
+    Record r;
+    bool there;
+    int64_t n = f->log.items[i].n;
+    const char *payload = piece_payload(f, &f->log.items[i], &r, &there);
+    if (!there && f->log.written) {
+        scan_log(f);
+        i = piece_at(&f->log, n);
+        there = i < f->log.n && f->log.items[i].n == n;
+        payload = there ? piece_payload(f, &f->log.items[i], &r, &there) : NULL;
+    }
+    *why = NULL;
+    if (!payload || !log_unpack(payload, r.len, true, out) || out->n != n) {
+        *why = there ? "its checksum does not match" : "its record cannot be found";
+        *out = (LogPiece){.n = n};
+    }
+    out->run = f->run;
+}
+
+bool run_file_piece_end(RunFile *f, const LogPiece *piece, int64_t *end) {
+    *end = 0;
+    load_log(f);
+    for (size_t i = f->log.n; i-- && !*end;) {
+        LogPiece there;
+        const char *why;
+        if (f->log.items[i].execution != piece->execution) continue;
+        run_file_piece(f, i, &there, &why);
+        if (!why && there.frame == piece->frame && there.stream == piece->stream) {
+            *end = there.offset + (int64_t)there.len;
+        }
+        if (i > f->log.n) i = f->log.n; /* the entries are others now */
+    }
+    return true;
+}
+
+int64_t run_file_trim_at(RunFile *f, int64_t first, int64_t before, uint64_t *dead) {
+    load_log(f);
+    const RunLog *log = &f->log;
+    size_t i = 0;
+    *dead = 0;
+    if (!log->n) return 0;
+    for (; i + 1 < log->n && (log->items[i].n < first || log->items[i].before < before); i++) {
+        *dead += RECORD_HEAD + log->items[i].len;
+    }
+    return log->items[i].n;
+}
+
+bool run_file_copy_log(RunFile *f, int64_t first, Buf *out) {
+    size_t i;
+    run_file_find_piece(f, first, &i);
+    for (; i < f->log.n; i++) {
+        Record r;
+        bool there;
+        piece_payload(f, &f->log.items[i], &r, &there);
+        const char *bytes =
+            there ? reader_get(&f->reader, f->log.items[i].place, (size_t)record_size(&r)) : NULL;
+        size_t at = out->len;
+        if (!bytes) return errno = EIO, false;
+        buf_add(out, bytes, (size_t)record_size(&r));
+        run_file_flag_last(out, at);
+    }
     return true;
 }
 

@@ -10,6 +10,8 @@
  *     'R'      facts that never change: varint run, created; thread NUL workflow NUL definition NUL
  *     'C'      a checkpoint, packed (packed.h)
  *     'S'      facts that change: varint head, updated, last; status NUL owner NUL
+ *     'L'      a piece of the log, packed (packed.h); seq is its number
+ *     'T'      pieces of the log before the number in seq do not count any more
  *
  * What is committed together is a group: its last record has the flag RECORD_LAST. A group that the
  * file ends in the midst of was never acknowledged: readers do not see it, and the next holder of the
@@ -21,11 +23,16 @@
  *
  * N.idx tells where the checkpoints are, so that any of a million can be read at once:
  *
- *     head     "PAWLIDX" format:1 generation:4 unused:4 count:8 covered:8 facts:8 last:8 crc:4
- *              unused:12
+ *     head     "PAWLIDX" format:1 generation:4 pieces:4 count:8 covered:8 facts:8 last:8 crc:4
+ *              first:8 crc:4 (of `first`; both are 0 when there is no log)
  *     entry    seq:8 place:8, in order of seq
  *
- * It is written now and then, after what it covers is durable, and never waited for. What it says is
+ * N.lgx does the same for the pieces of the log; how many of its entries count is said by `pieces` in N.idx:
+ *
+ *     head     "PAWLLGX" format:1 generation:4 unused:4
+ *     entry    n:8 place:8 before:8 execution:8 at:8 length:4 node:4 (a hash of its name), in order of n
+ *
+ * They are written now and then, after what it covers is durable, and never waited for. What it says is
  * only a hint: each record is checked to be the one that was looked for; when it is not, or when
  * something is not found, the index is made again from the file. One thing it proves: a file that is
  * shorter than what was covered has lost something.
@@ -43,6 +50,8 @@ enum {
     RECORD_END = 0xA5,
     INDEX_HEAD = 64,
     INDEX_ENTRY = 16,
+    LOG_INDEX_HEAD = 16,
+    LOG_INDEX_ENTRY = 48,
 };
 
 #define RUN_SEQ_MAX ((int64_t)1 << 60) /* what is higher was never given */
@@ -50,13 +59,34 @@ enum {
 typedef enum RecordType {
     RECORD_RUN = 'R',
     RECORD_CHECKPOINT = 'C',
-    RECORD_STATE = 'S'
+    RECORD_STATE = 'S',
+    RECORD_PIECE = 'L',
+    RECORD_TRIM = 'T',
 } RecordType;
 
 typedef struct Entry {
     int64_t seq;
     uint64_t place;
 } Entry;
+
+typedef struct PieceEntry {
+    int64_t n;
+    uint64_t place;
+    int64_t before, execution, at;
+    uint32_t len;  /* of its text */
+    uint32_t node; /* run_file_node_hash() */
+} PieceEntry;
+
+/* Where the pieces of the log are. Most who open a run do not want them, so what is in N.lgx is read when it is
+ * asked for. */
+typedef struct RunLog {
+    char *path;
+    PieceEntry *items; /* behind those that are only in N.lgx, in order of n */
+    size_t n, cap;
+    uint64_t indexed; /* entries that are only in N.lgx */
+    uint64_t written; /* entries in N.lgx that count */
+    int64_t first;    /* number of the first that counts */
+} RunLog;
 
 typedef struct RunFile {
     int64_t run;
@@ -73,6 +103,7 @@ typedef struct RunFile {
     Entry *recent;    /* what came after, in order of seq */
     size_t nrecent, recent_cap;
     bool from_scan; /* N.idx was found wanting: all entries are in recent */
+    RunLog log;
 
     uint64_t facts;   /* place of the last RECORD_STATE; 0: none */
     uint64_t holes;   /* parts that cannot be read at all */
@@ -111,6 +142,25 @@ bool run_file_checkpoint(RunFile *f, int64_t seq, Checkpoint *out, bool *found, 
  * file in large pieces until run_file_rest(). */
 bool run_file_next(RunFile *f, int64_t *seq);
 void run_file_rest(RunFile *f);
+
+/* ---- the log ---- */
+
+/* Where its log begins and ends; false with errno. */
+bool run_file_log_end(RunFile *f, LogEnd *end);
+/* Where what is there of the stream of a piece's execution ends; 0: there is nothing. False with errno. */
+bool run_file_piece_end(RunFile *f, const LogPiece *piece, int64_t *end);
+/* The number of the first piece that is not before that number, with so many bytes before it; of the last when there
+ * is none, 0 when there are none at all. *dead is set to the bytes that the file has in pieces before it. */
+int64_t run_file_trim_at(RunFile *f, int64_t first, int64_t before, uint64_t *dead);
+/* The place among the entries of the first piece at or after that number; false at the end. */
+bool run_file_find_piece(RunFile *f, int64_t n, size_t *i);
+uint32_t run_file_node_hash(const char *node);
+/* Reads a piece; its strings are lent until the next call on f. *why when it is damaged. */
+void run_file_piece(RunFile *f, size_t i, LogPiece *out, const char **why);
+/* The records of all pieces from that number on; false with errno. */
+bool run_file_copy_log(RunFile *f, int64_t first, Buf *out);
+
+/* ---- writing ---- */
 
 /* Adds a group at the end (records made by run_file_record(), the last flagged) and makes it durable.
  * False with errno; the file is then as before. */

@@ -38,4 +38,19 @@ const char *const schema_migrations[STORE_FORMAT] = {
      * commit: it is found by its number, and only those that rest are kept in order. */
     "CREATE INDEX runs_running ON runs (run) WHERE status = 'running';"
     "CREATE INDEX runs_resting ON runs (updated) WHERE status <> 'running';",
+
+    /* 3 to 4: what the work of runs printed */
+    "CREATE TABLE logs ("
+    "  id INTEGER PRIMARY KEY," /* run << 36 | number of the piece */
+    "  before INTEGER NOT NULL,"
+    "  execution INTEGER NOT NULL,"
+    "  frame INTEGER NOT NULL,"
+    "  attempt INTEGER NOT NULL,"
+    "  stream INTEGER NOT NULL,"
+    "  offset INTEGER NOT NULL,"
+    "  at INTEGER NOT NULL,"
+    "  crc INTEGER NOT NULL," /* CRC-32C of the packed piece, as a signed number */
+    "  node TEXT NOT NULL,"
+    "  text BLOB NOT NULL);"
+    "CREATE INDEX logs_of_node ON logs (node);",
 };

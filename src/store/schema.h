@@ -12,12 +12,13 @@
 enum {
     SCHEMA_APPLICATION = 0x5061776C, /* "Pawl" */
     SCHEMA_READS =
-        2, /* the oldest format that can be read as it is: nothing but indices came after */
+        2, /* the oldest format that can be read as it is: nothing but indices and logs came after */
+    SCHEMA_LOGS = 4, /* the first that has logs */
 };
 
 extern const char *const schema_migrations[STORE_FORMAT];
 
-/* A checkpoint's key in one integer: the rows of a run lie together and in order, and appending to
+/* A checkpoint's key in one integer, and that of a piece of a log: the rows of a run lie together and in order, and appending to
  * the run that was made last is appending to the table. */
 enum { SCHEMA_SEQ_BITS = 36 };
 #define SCHEMA_SEQ_MAX (((int64_t)1 << SCHEMA_SEQ_BITS) - 1)

@@ -402,5 +402,6 @@ bool sqlite_store_open(Store *s, Error *err) {
         !read_format(q, &f, err) || !check_format(s, &f, err)) {
         return false;
     }
+    q->format = writes ? STORE_FORMAT : f.version;
     return !writes || (make_durable(q, err) && (f.version == STORE_FORMAT || migrate(q, err)));
 }

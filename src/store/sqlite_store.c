@@ -12,6 +12,8 @@
     "run, thread, workflow, status, definition, created, updated, head, last, owner, cancel"
 #define CHECKPOINT_COLUMNS "id, parent, step, frame, at, crc, node, status, patch, snapshot, result"
 
+#define PIECE_COLUMNS "id, before, execution, frame, attempt, stream, offset, at, crc, node, text"
+
 static const char *const sql[SQL_COUNT] = {
     [SQL_BEGIN] = "BEGIN IMMEDIATE",
     [SQL_COMMIT] = "COMMIT",
@@ -45,6 +47,20 @@ static const char *const sql[SQL_COUNT] = {
     [SQL_UPDATE_LAST] = "UPDATE runs SET last = max(last, ?2), owner = ?3 WHERE run = ?1",
     [SQL_REMOVE_CHECKPOINTS] = "DELETE FROM checkpoints WHERE id BETWEEN ?1 AND ?2",
     [SQL_REMOVE_RUN] = "DELETE FROM runs WHERE run = ?1",
+    [SQL_INSERT_PIECE] = "INSERT INTO logs (" PIECE_COLUMNS ")"
+                         " VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)",
+    [SQL_FIRST_PIECE] =
+        "SELECT id, before FROM logs WHERE id BETWEEN ?1 AND ?2 ORDER BY id LIMIT 1",
+    [SQL_LAST_PIECE] = "SELECT id, before, length(text) FROM logs WHERE id BETWEEN ?1 AND ?2"
+                       " ORDER BY id DESC LIMIT 1",
+    /* where what is there of a stream of an execution ends */
+    [SQL_PIECE_END] = "SELECT offset + length(text) FROM logs INDEXED BY logs_of_node"
+                      " WHERE node = ?3 AND id BETWEEN ?1 AND ?2"
+                      " AND execution = ?4 AND frame = ?5 AND stream = ?6 ORDER BY id DESC LIMIT 1",
+    /* the first that has so many bytes before it, but none before that number */
+    [SQL_PIECES] = "SELECT id FROM logs WHERE id BETWEEN ?1 AND ?2 AND before >= ?3"
+                   " ORDER BY id LIMIT 1",
+    [SQL_REMOVE_PIECES] = "DELETE FROM logs WHERE id BETWEEN ?1 AND ?2",
 };
 
 enum {
@@ -349,6 +365,97 @@ static bool sqlite_definition(Store *s, const char *key, Buf *out, bool *found, 
     return true;
 }
 
+/* ---- logs ---- */
+
+/* The log that a batch is at. */
+typedef struct Log {
+    int64_t run; /* 0: none */
+    LogEnd end;
+} Log;
+
+static const char keeping[] = "keeping output";
+
+/* All pieces of a run, from one on. */
+#define PIECES(run, from) NUMBER(schema_id(run, from)), NUMBER(schema_id(run, SCHEMA_SEQ_MAX))
+
+static bool find_first_piece(SqliteStore *q, Log *log, Error *err) {
+    sqlite3_stmt *row;
+    if (!query(q, SQL_FIRST_PIECE, BINDS(PIECES(log->run, 0)), &row, err)) return false;
+    if (row) {
+        log->end.first = sqlite3_column_int64(row, 0) & SCHEMA_SEQ_MAX;
+        log->end.before = sqlite3_column_int64(row, 1);
+    }
+    sqlite3_reset(row);
+    return true;
+}
+
+/* Where the log of a run ends. Where it begins is looked up when it may be too long. */
+static bool find_log(SqliteStore *q, int64_t run, Log *log, Error *err) {
+    sqlite3_stmt *row;
+    if (log->run == run) return true;
+    if (!query(q, SQL_LAST_PIECE, BINDS(PIECES(run, 0)), &row, err)) return false;
+    *log = (Log){.run = run, .end = {.first = 1, .next = 1}};
+    if (row) {
+        log->end.next = (sqlite3_column_int64(row, 0) & SCHEMA_SEQ_MAX) + 1;
+        log->end.total = sqlite3_column_int64(row, 1) + sqlite3_column_int64(row, 2);
+    }
+    sqlite3_reset(row);
+    return true;
+}
+
+static bool trim_pieces(SqliteStore *q, int64_t run, int64_t before, int64_t first, Error *err) {
+    sqlite3_stmt *row;
+    Log log = {0};
+    if (!find_log(q, run, &log, err)) return false;
+    if (!query(q, SQL_PIECES, BINDS(PIECES(run, first), NUMBER(before)), &row, err)) return false;
+    int64_t stays = row ? sqlite3_column_int64(row, 0) & SCHEMA_SEQ_MAX : log.end.next - 1;
+    sqlite3_reset(row);
+    return stays < 1 || execute(q, SQL_REMOVE_PIECES,
+                                BINDS(NUMBER(schema_id(run, 0)), NUMBER(schema_id(run, stays - 1))),
+                                keeping, err);
+}
+
+/* Leaves what is not there yet; *left: whether anything is. */
+static bool skip_there(SqliteStore *q, LogPiece *piece, bool *left, Error *err) {
+    sqlite3_stmt *row;
+    Binds values = BINDS(PIECES(piece->run, 0), TEXT(piece->node), NUMBER(piece->execution),
+                         NUMBER(piece->frame), NUMBER(piece->stream));
+    if (!query(q, SQL_PIECE_END, values, &row, err)) return false;
+    *left = !row || log_skip(piece, sqlite3_column_int64(row, 0));
+    sqlite3_reset(row);
+    return true;
+}
+
+static bool write_piece(SqliteStore *q, const BatchWrite *w, Log *log, Error *err) {
+    LogPiece piece;
+    bool left = true;
+    if (!log_unpack(w->packed, w->packed_len, true, &piece)) return false;
+    piece.run = w->run;
+    if (!find_log(q, w->run, log, err) || (piece.again && !skip_there(q, &piece, &left, err))) {
+        return false;
+    }
+    if (!left) return true;
+    piece.again = false;
+    log_end_add(&log->end, &piece);
+    if (piece.n > SCHEMA_SEQ_MAX) {
+        return error_set(err, ERR_LIMIT, "Run %" PRId64 " has used up the numbers of its log.",
+                         w->run);
+    }
+    buf_reset(&q->packed);
+    log_pack(&piece, &q->packed);
+    Binds values = BINDS(NUMBER(schema_id(piece.run, piece.n)), NUMBER(piece.before),
+                         NUMBER(piece.execution), NUMBER(piece.frame), NUMBER(piece.attempt),
+                         NUMBER(piece.stream), NUMBER(piece.offset), NUMBER(piece.at),
+                         NUMBER((int32_t)crc32c(q->packed.data, q->packed.len)), TEXT(piece.node),
+                         BYTES(piece.text, piece.len));
+    if (!execute(q, SQL_INSERT_PIECE, values, keeping, err)) return false;
+    int64_t before, first;
+    if (!log_end_trim(&log->end, &before, &first)) return true;
+    if (!find_first_piece(q, log, err)) return false;
+    return !log_end_trim(&log->end, &before, &first) ||
+           (trim_pieces(q, w->run, before, first, err) && find_first_piece(q, log, err));
+}
+
 /* ---- commit ---- */
 
 /* What a batch says about the run that it is at. Checkpoints and facts of one run mostly follow each
@@ -383,7 +490,7 @@ static bool write_checkpoint(SqliteStore *q, const BatchWrite *w, Error *err) {
     return execute(q, SQL_INSERT_CHECKPOINT, values, "writing checkpoints", err);
 }
 
-static bool apply(SqliteStore *q, const BatchWrite *w, Facts *f, Error *err) {
+static bool apply(SqliteStore *q, const BatchWrite *w, Facts *f, Log *log, Error *err) {
     switch (w->op) {
     case BATCH_CHECKPOINT:
         f->last = w->seq > f->last ? w->seq : f->last;
@@ -402,7 +509,10 @@ static bool apply(SqliteStore *q, const BatchWrite *w, Facts *f, Error *err) {
                    q, SQL_REMOVE_CHECKPOINTS,
                    BINDS(NUMBER(schema_id(w->run, 0)), NUMBER(schema_id(w->run, SCHEMA_SEQ_MAX))),
                    "removing", err) &&
+               execute(q, SQL_REMOVE_PIECES, BINDS(PIECES(w->run, 0)), "removing", err) &&
                execute(q, SQL_REMOVE_RUN, BINDS(NUMBER(w->run)), "removing", err);
+    case BATCH_TRIM_LOG: log->run = 0; return trim_pieces(q, w->run, 0, w->seq, err);
+    case BATCH_LOG:
     case BATCH_RELEASE:
     case BATCH_DEFINE:
     case BATCH_CREATE: return true; /* its row is there */
@@ -414,13 +524,18 @@ static bool apply_all(SqliteStore *q, const StoreBatch *b, Error *err) {
     char self[STORE_OWNER_MAX];
     BatchWrite w;
     Facts facts = {0};
+    Log log = {0};
     store_self(self);
     for (size_t pos = 0; batch_next(b, &pos, &w);) {
+        if (w.op == BATCH_LOG) { /* says nothing about the run */
+            if (store_holds(&q->base, w.run) && !write_piece(q, &w, &log, err)) return false;
+            continue;
+        }
         if (w.run != facts.run) {
             if (!write_facts(q, &facts, self, err)) return false;
             facts = (Facts){.run = w.run};
         }
-        if (!apply(q, &w, &facts, err)) return false;
+        if (!apply(q, &w, &facts, &log, err)) return false;
     }
     return write_facts(q, &facts, self, err);
 }
@@ -473,7 +588,7 @@ static bool is_bad_row(int rc) {
 }
 
 static const char *bad_row(int rc) {
-    return (rc & 0xFF) == SQLITE_TOOBIG ? "it is longer than a checkpoint may be"
+    return (rc & 0xFF) == SQLITE_TOOBIG ? "it is longer than it may be"
                                         : "the database cannot be read at this place";
 }
 
@@ -569,6 +684,73 @@ static bool sqlite_history(Store *s, int64_t run, int64_t from, CheckpointFn fn,
     return rc == SQLITE_OK || sqlite_failed(h.q, "reading checkpoints", err);
 }
 
+/* Packs the row again, as read_checkpoint() does. */
+static const char *read_piece(sqlite3_stmt *stmt, Buf *packed, LogPiece *out) {
+    int64_t id = sqlite3_column_int64(stmt, 0), run = id >> SCHEMA_SEQ_BITS;
+    int64_t stream = sqlite3_column_int64(stmt, 5);
+    LogPiece piece = {.n = id & SCHEMA_SEQ_MAX,
+                      .before = sqlite3_column_int64(stmt, 1),
+                      .execution = sqlite3_column_int64(stmt, 2),
+                      .frame = sqlite3_column_int64(stmt, 3),
+                      .attempt = sqlite3_column_int64(stmt, 4),
+                      .stream = stream >= 0 && stream < LOG_STREAMS ? (LogStream)stream : 0,
+                      .offset = sqlite3_column_int64(stmt, 6),
+                      .at = sqlite3_column_int64(stmt, 7),
+                      .node = column_text(stmt, 9)};
+    piece.text = column_bytes(stmt, 10, &piece.len);
+    buf_reset(packed);
+    log_pack(&piece, packed);
+    bool sound = piece.text && stream == piece.stream &&
+                 (int32_t)crc32c(packed->data, packed->len) == sqlite3_column_int64(stmt, 8) &&
+                 log_unpack(packed->data, packed->len, true, out);
+    out->run = run;
+    return sound ? NULL : "its checksum does not match";
+}
+
+static bool sqlite_log(Store *s, const LogQuery *wanted, LogFn fn,
+                       bool (*damaged)(void *ctx, int64_t n, const char *why), void *ctx,
+                       Error *err) {
+    static const char select[] =
+        "SELECT " PIECE_COLUMNS " FROM logs WHERE id BETWEEN ?1 AND ?2 AND at >= ?4 ORDER BY id";
+    static const char of_node[] =
+        "SELECT " PIECE_COLUMNS " FROM logs INDEXED BY logs_of_node"
+        " WHERE node = ?3 AND id BETWEEN ?1 AND ?2 AND at >= ?4 ORDER BY id";
+    SqliteStore *q = sqlite(s);
+    sqlite3_stmt *stmt = NULL;
+    Buf packed = BUF_INIT;
+    int64_t next = wanted->from > 0 ? wanted->from : 0, run = wanted->run;
+    bool more = run > 0 && run <= SCHEMA_RUN_MAX && next <= SCHEMA_SEQ_MAX;
+    if (!more || q->format < SCHEMA_LOGS) return true;
+    sqlite_begin_statement(q, STORE_FACTS_MAX);
+    int rc = sqlite3_prepare_v2(q->db, wanted->node ? of_node : select, -1, &stmt, NULL);
+    if (rc == SQLITE_OK) {
+        sqlite3_bind_int64(stmt, 1, schema_id(run, next));
+        sqlite3_bind_int64(stmt, 2, schema_id(run, SCHEMA_SEQ_MAX));
+        if (wanted->node) sqlite3_bind_text(stmt, 3, wanted->node, -1, SQLITE_STATIC);
+        sqlite3_bind_int64(stmt, 4, wanted->since);
+    }
+    while (rc == SQLITE_OK && more && sqlite3_step(stmt) == SQLITE_ROW) {
+        LogPiece piece = {0};
+        int64_t n = sqlite3_column_int64(stmt, 0) & SCHEMA_SEQ_MAX;
+        if (n < next) { /* a tree that has a page twice */
+            rc = SQLITE_CORRUPT;
+            break;
+        }
+        q->steps = 0;
+        const char *why = read_piece(stmt, &packed, &piece);
+        more = why ? damaged(ctx, n, why) : fn(ctx, &piece);
+        next = n + 1;
+    }
+    int ended = sqlite3_finalize(stmt);
+    buf_clear(&packed);
+    rc = rc != SQLITE_OK ? rc : more ? ended : SQLITE_OK;
+    if (is_bad_row(rc)) {
+        damaged(ctx, next ? next : 1, bad_row(rc));
+        return true;
+    }
+    return rc == SQLITE_OK || sqlite_failed(q, "reading output", err);
+}
+
 /* Asks SQLite itself about the file as a whole. */
 static bool sqlite_inspect(Store *s, int64_t run, Buf *out, Error *err) {
     SqliteStore *q = sqlite(s);
@@ -611,5 +793,6 @@ const StoreBackend sqlite_backend = {
     .commit = sqlite_commit,
     .checkpoint = sqlite_checkpoint,
     .history = sqlite_history,
+    .log = sqlite_log,
     .inspect = sqlite_inspect,
 };

@@ -32,6 +32,12 @@ typedef enum Sql {
     SQL_UPDATE_LAST,
     SQL_REMOVE_CHECKPOINTS,
     SQL_REMOVE_RUN,
+    SQL_INSERT_PIECE,
+    SQL_FIRST_PIECE,
+    SQL_LAST_PIECE,
+    SQL_PIECE_END,
+    SQL_PIECES,
+    SQL_REMOVE_PIECES,
     SQL_COUNT,
 } Sql;
 
@@ -40,7 +46,8 @@ typedef struct SqliteStore {
     sqlite3 *db;
     sqlite3_stmt *prepared[SQL_COUNT];
     LeaseFile lease_file;
-    Buf packed; /* the checkpoint lent last */
+    int64_t format; /* of the database */
+    Buf packed;     /* the checkpoint lent last */
     /* A file can be made so that a statement on it never ends (pages that are in its tree many times). So it has as
      * many steps as a sound file of its size could need; sqlite_begin_statement() gives them. */
     uint64_t steps, steps_max; /* taken; allowed, 0: as of a small file */

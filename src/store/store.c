@@ -686,3 +686,49 @@ bool store_history(Store *s, int64_t run, int64_t from, CheckpointFn fn, DamageF
     Walk w = {s, run, fn, damaged, ctx, err, false};
     return s->backend->history(s, run, from, walk_checkpoint, walk_damage, &w, err) && !w.failed;
 }
+
+/* ---- logs ---- */
+
+typedef struct LogWalk {
+    Store *s;
+    const LogQuery *query;
+    LogFn fn;
+    DamageFn damaged;
+    void *ctx;
+    Error *err;
+    bool failed;
+} LogWalk;
+
+static bool log_damage(void *ctx, int64_t n, const char *why) {
+    LogWalk *w = ctx;
+    Error err = ERROR_INIT;
+    char *name = name_of(w->s, w->query->run);
+    error_set(&err, ERR_DATA,
+              "Piece %" PRId64 " of the output of %s in %s is damaged: %s. Other threads are not "
+              "affected.",
+              n, name, w->s->url, why);
+    error_fact(&err, "damaged", w->s->url);
+    mem_free(name);
+    if (w->damaged) return w->damaged(w->ctx, n, &err);
+    if (w->err) *w->err = err;
+    w->failed = true;
+    return false;
+}
+
+static bool log_piece(void *ctx, const LogPiece *piece) {
+    LogWalk *w = ctx;
+    const LogQuery *q = w->query;
+    if (atomic_load_explicit(&w->s->interrupted, memory_order_relaxed)) {
+        w->failed = true;
+        return store_was_interrupted(w->s, w->err);
+    }
+    bool wanted = piece->n >= q->from && piece->at >= q->since &&
+                  (!q->node || !strcmp(piece->node, q->node)) &&
+                  (!q->streams || q->streams >> piece->stream & 1);
+    return !wanted || w->fn(w->ctx, piece);
+}
+
+bool store_log(Store *s, const LogQuery *query, LogFn fn, DamageFn damaged, void *ctx, Error *err) {
+    LogWalk w = {s, query, fn, damaged, ctx, err, false};
+    return s->backend->log(s, query, log_piece, log_damage, &w, err) && !w.failed;
+}

@@ -12,6 +12,10 @@
  * a *result*: what came of the step that it ends, as a JSON value or, where the patch has that already,
  * as no bytes at all. What it means is up to whoever appends (engine/result.h). Format 1 had no results.
  *
+ * A run also has its *log*: what the work of its nodes printed, in pieces that are numbered from 1 on in the order
+ * in which they were committed. They are committed with the checkpoints of their batch, and go with the run. Formats
+ * before 4 had none.
+ *
  *     memory:            in this process; gone with it
  *     file:DIR           one append-only file a run
  *     sqlite:PATH        one SQLite database (a URL without a scheme is this)
@@ -49,7 +53,7 @@ typedef struct Store Store;
 #define STORE_NUMBER_MAX ((int64_t)1 << 53)
 
 enum {
-    STORE_FORMAT = 3,       /* of the databases and files that this version writes */
+    STORE_FORMAT = 4,       /* of the databases and files that this version writes */
     STORE_THREAD_MAX = 200, /* bytes in a thread's name */
     STORE_STATUS_MAX = 63,  /* bytes in the status of a checkpoint */
     /* An image, a patch and a result as json_size() counts, shared parts each time. A value may hold the same
@@ -58,6 +62,11 @@ enum {
     STORE_IMAGE_MAX = 512 << 20,
     STORE_RECORD_MAX = 900 << 20, /* bytes of a packed checkpoint; SQLite has rows of 10^9 */
     STORE_VALUE_MAX = 256 << 20,  /* bytes of a definition */
+    STORE_PIECE_MAX = 64 << 10,   /* bytes of output in one piece of a log */
+    /* What the log of a run holds at most, as bytes and as pieces. Where there would be more, its oldest
+     * eighth goes. */
+    STORE_LOG_MAX = 128 << 20,
+    STORE_LOG_PIECES = 1 << 20,
     STORE_FACTS_MAX =
         20 << 20, /* bytes of the facts of a run: more than a file with a name may have */
 };
@@ -170,6 +179,36 @@ typedef struct Checkpoint {
     size_t snapshot_len;
 } Checkpoint;
 
+/* ---- logs ---- */
+
+typedef enum LogStream {
+    LOG_STDOUT,
+    LOG_STDERR,
+    LOG_NOTES, /* what the node's own code logs, and what is said about its output */
+    LOG_STREAMS
+} LogStream;
+
+extern const char *const log_stream_names[LOG_STREAMS]; /* "stdout", "stderr", "log" */
+
+/* A piece of what one execution of a node printed to one stream. */
+typedef struct LogPiece {
+    int64_t run;
+    int64_t n; /* its number in the run; given by the store */
+    int64_t
+        before; /* bytes of output of the run that came before it, kept or not; given by the store */
+    int64_t
+        execution; /* the checkpoint that the execution began with; together with the frame it names it */
+    int64_t frame, attempt;
+    int64_t offset; /* bytes of this stream of the execution that came before it */
+    int64_t at;     /* milliseconds since 1970: when its first byte came */
+    LogStream stream;
+    /* Of one that is added: an earlier process may have recorded it. What is there already is left out. */
+    bool again;
+    const char *node;
+    const char *text;
+    size_t len;
+} LogPiece;
+
 /* One batch: appended to by one thread, committed by another, then reset. Everything is copied into
  * one run of bytes, so that appending costs no allocation. */
 typedef struct StoreBatch {
@@ -177,10 +216,11 @@ typedef struct StoreBatch {
     size_t count; /* writes in it */
     /* The batch that is committed before this one, NULL: none matters; see store_batch_create(). */
     const struct StoreBatch *before;
-    size_t defined;    /* place of the last definition */
-    bool stands_in;    /* some of its runs have no number yet */
-    bool releases;     /* it gives leases back */
-    struct Made *made; /* what became of the runs that it made when it was committed last */
+    size_t defined;      /* place of the last definition */
+    bool stands_in;      /* some of its runs have no number yet */
+    bool releases;       /* it gives leases back */
+    size_t log, log_end; /* place of the last piece of a log; it grows while nothing is behind it */
+    struct Made *made;   /* what became of the runs that it made when it was committed last */
     size_t nmade, made_cap;
 } StoreBatch;
 
@@ -220,6 +260,13 @@ void store_batch_remove(StoreBatch *b, int64_t run, int64_t seq);
 void store_batch_run(StoreBatch *b, int64_t run, int64_t head, const char *status, int64_t at);
 /* Removes a run and its checkpoints. Its definition stays: others may be about to use it. */
 void store_batch_remove_run(StoreBatch *b, int64_t run);
+/* Adds output to the log of a run, as pieces of at most STORE_PIECE_MAX bytes. What goes on where the last write
+ * of the batch ended becomes part of the same piece. It is left out when the lease of the run is not held. */
+void store_batch_log(StoreBatch *b, const LogPiece *piece);
+/* Removes the pieces of a log before that number, but never the last one, so that numbers go on. */
+void store_batch_trim_log(StoreBatch *b, int64_t run, int64_t first);
+/* Adds all that is in another batch, which has no definitions and makes no runs. */
+void store_batch_add(StoreBatch *b, const StoreBatch *from);
 void store_batch_reset(StoreBatch *b); /* empty again, memory kept */
 void store_batch_clear(StoreBatch *b);
 
@@ -239,5 +286,17 @@ typedef bool (*CheckpointFn)(void *ctx, const Checkpoint *c);
 typedef bool (*DamageFn)(void *ctx, int64_t seq, const Error *err);
 bool store_history(Store *s, int64_t run, int64_t from, CheckpointFn fn, DamageFn damaged,
                    void *ctx, Error *err);
+
+/* Calls fn for pieces of a run's log in order of their number; false from fn stops. Their strings are lent for that
+ * call, in which fn leaves the store alone. Damaged pieces as of store_history(). */
+typedef struct LogQuery {
+    int64_t run;
+    int64_t from;     /* the number of the first */
+    int64_t since;    /* not those of before; 0: of any time */
+    const char *node; /* only of this node; NULL: of all */
+    unsigned streams; /* only of these: 1u << LOG_..., ORed; 0: of all */
+} LogQuery;
+typedef bool (*LogFn)(void *ctx, const LogPiece *piece);
+bool store_log(Store *s, const LogQuery *query, LogFn fn, DamageFn damaged, void *ctx, Error *err);
 
 #endif

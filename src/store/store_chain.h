@@ -72,7 +72,8 @@ typedef struct CheckReport {
 } CheckReport;
 
 /* Verifies every checkpoint of every run (or of one, when run > 0): checksum, decoding, parent,
- * patch, snapshot against the patched parent, head and last, and that the definition can be read.
+ * patch, snapshot against the patched parent, head and last, that the definition can be read, and every piece of
+ * the log.
  * Calls problem with a sentence for each thing that is wrong (thread "" and seq 0: the store as a
  * whole; seq 0: the run). progress may be NULL. False only when the store cannot be read at all. */
 typedef struct CheckHost {

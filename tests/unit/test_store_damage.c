@@ -79,7 +79,7 @@ static void expect_all(Tree *t, Store *s) {
 
 /* ---- faults: the test is its own child ---- */
 
-/* What the child does, whatever is there already: run `a` gets checkpoints in batches of two; every
+/* What the child does, whatever is there already: run `a` gets checkpoints, with a line of output each, in batches of two; every
  * third batch adds one to run `b` as well, and a's image then says how many b has; half way a is
  * pruned. */
 enum { GOAL = 12, PRUNE_AT = 8 };
@@ -104,6 +104,9 @@ static void put_image(StoreBatch *b, int64_t run, int64_t seq, Json image) {
                                             .status = "completed",
                                             .patch = patch.data,
                                             .patch_len = patch.len});
+    store_batch_log(
+        b, &(LogPiece){
+               .run = run, .execution = seq, .at = seq, .node = "n", .text = "line\n", .len = 5});
     store_batch_run(b, run, seq, "running", seq);
     buf_clear(&patch);
 }
@@ -222,6 +225,32 @@ static void ignore_problem(void *ctx, const char *thread, int64_t seq, const cha
     }
 }
 
+typedef struct Lines {
+    const char *fault;
+    int64_t first, last;
+} Lines;
+
+static bool see_line(void *ctx, const LogPiece *piece) {
+    Lines *l = ctx;
+    if (piece->len != 5 || (l->last && piece->execution != l->last + 1)) {
+        fail_msg("%s: output of %lld follows that of %lld", l->fault, (long long)piece->execution,
+                 (long long)l->last);
+    }
+    l->first = l->first ? l->first : piece->execution;
+    l->last = piece->execution;
+    return true;
+}
+
+/* Each checkpoint has its line, once, but for those that were pruned. */
+static void expect_lines(Store *s, const RunRow *row, const char *fault) {
+    Lines l = {.fault = fault};
+    MUST(store_log(s, &(LogQuery){.run = row->run}, see_line, NULL, &l, &why));
+    if (l.last != row->last || (row->last && l.first != 1 && l.first != PRUNE_AT - 2)) {
+        fail_msg("%s: output of %lld to %lld, and the last is %lld", fault, (long long)l.first,
+                 (long long)l.last, (long long)row->last);
+    }
+}
+
 /* Together or not at all: a says how many b has. */
 static void expect_consistent(const Fixture *f, const char *fault) {
     CheckReport report;
@@ -237,6 +266,7 @@ static void expect_consistent(const Fixture *f, const char *fault) {
         assert_true(a.last >= last_acknowledged(f));
         assert_int_equal(a.last % 2, 0);
         assert_int_equal(a.head, a.last);
+        expect_lines(s, &a, fault);
         if (a.last && store_find(s, "b", &b, &err)) {
             Json image = chain_image(s, a.run, a.head, NULL, &err);
             if (json_object_get_c(image, "b").i != b.last) {
@@ -244,6 +274,7 @@ static void expect_consistent(const Fixture *f, const char *fault) {
                          (long long)json_object_get_c(image, "b").i, (long long)b.last);
             }
             json_unref(image);
+            expect_lines(s, &b, fault);
             run_row_clear(&b);
         }
         run_row_clear(&a);
@@ -609,7 +640,7 @@ static void a_newer_store_is_refused_with_both_versions(void **state) {
         write_bytes(path, "pawl file store, format 7\n", 26);
     }
     expect_refused(f, ERR_DATA,
-                   "was written by a newer version of pawl (format 7; this one reads up to 3)");
+                   "was written by a newer version of pawl (format 7; this one reads up to 4)");
 }
 
 static void an_older_store_is_migrated(void **state) {
@@ -630,7 +661,7 @@ static void an_older_store_is_migrated(void **state) {
 static void make_format_1(const Fixture *f) {
     char path[256], head[16];
     if (!strcmp(f->scheme, "sqlite")) {
-        run_sql(f->path, "DROP INDEX runs_running; DROP INDEX runs_resting;"
+        run_sql(f->path, "DROP TABLE logs; DROP INDEX runs_running; DROP INDEX runs_resting;"
                          "ALTER TABLE checkpoints DROP COLUMN result; PRAGMA user_version=1");
         return;
     }
@@ -698,7 +729,8 @@ static void a_store_without_indices_of_runs_is_read_and_brought_up_to_date(void 
     make_run(s, "a");
     make_run(s, "b");
     store_close(s);
-    run_sql(f->path, "DROP INDEX runs_running; DROP INDEX runs_resting; PRAGMA user_version=2");
+    run_sql(f->path, "DROP TABLE logs; DROP INDEX runs_running; DROP INDEX runs_resting;"
+                     "PRAGMA user_version=2");
     s = open_store(f, STORE_READ);
     expect_runs(s, 2);
     store_close(s);
