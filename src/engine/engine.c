@@ -12,6 +12,7 @@
 #include "folders.h"
 #include "json_build.h"
 #include "load.h"
+#include "log.h"
 #include "mem.h"
 #include "record.h"
 #include "schedule.h"
@@ -128,6 +129,7 @@ static void flush(Engine *e) {
         run_leave(run, RUNS_AHEAD);
         run_kick(run);
     }
+    log_flush(e);
     storage_flush(e->storage);
 }
 
@@ -527,6 +529,7 @@ void engine_free(Engine *e) {
     mem_free(e->starts);
     mem_free(e->forgets);
     mem_free(e->folder);
+    log_free(e);
     buf_clear(&e->patch);
     buf_clear(&e->result);
     buf_clear(&e->snapshot);

@@ -336,7 +336,7 @@ static bool load_image(Run *run, Json image, int64_t at, bool back, Error *err) 
 
 /* key: of the definition that is taken instead of the stored one; NULL: none is. */
 static bool build_run(Run *run, const Loaded *loaded, const char *key, Error *err) {
-    run->last = run->handed_last = run->row.last;
+    run->last = run->handed_last = run->loaded = run->row.last;
     run->head = loaded->seq;
     run->handed_head = run->durable_head = run->row.head;
     run->step = loaded->step;

@@ -72,7 +72,8 @@ struct Run {
     Json image; /* as last recorded; JSON_NONE without a store */
     ChainWeight weight;
     int64_t head, last, step;
-    int64_t handed_last;               /* the newest that went to the store */
+    int64_t loaded;      /* the newest when it came from the store; 0: it was started here */
+    int64_t handed_last; /* the newest that went to the store */
     int64_t handed_head, durable_head; /* that went to the store last, and before that */
     uint64_t handed_batch;             /* durable: so is handed_head */
     int64_t next_frame, deadline;
@@ -179,6 +180,9 @@ struct Engine {
     void (*on_frame_late)(uv_timer_t *timer); /* of a frame, of a run: fail.c has them */
     void (*on_run_late)(uv_timer_t *timer);
     Buf patch, result, snapshot; /* encoded, used again for each record */
+    StoreBatch log;              /* output that is in no batch yet (log.h) */
+    uv_timer_t *log_timer;       /* how long it waits for one; NULL: nobody has printed anything */
+    bool log_due;                /* it has waited long enough */
     Error broken;                /* the store failed: nothing more can be recorded */
     bool breaking;               /* and that was not told yet */
     int waiting;                 /* somebody waits for a commit: what depends on it is told later */

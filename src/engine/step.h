@@ -117,8 +117,11 @@ void *step_data(const Step *step);
  * interpreter; NULL at first, given to free_data() in the end. The same for every step of the kind. */
 void **step_kind_data(Step *step, KindId kind);
 
-/* A line or a piece of the node's log; stream is "stdout", "stderr" or "log". */
+/* A line or a piece of what the work prints, for the run's log and for whoever listens; stream is "stdout", "stderr"
+ * or "log". */
 void step_log(Step *step, const char *stream, const char *bytes, size_t len);
+/* So much output waits for the disk that whoever can had better read more of it later. */
+bool step_log_is_behind(const Step *step);
 
 /* ---- asking ---- */
 

@@ -69,6 +69,7 @@ static void clear(Step *s) {
     json_unref(s->result);
     json_unref(s->error);
     json_unref(s->instead);
+    log_clear(&s->log);
     mem_free(s->place);
 }
 
@@ -81,6 +82,7 @@ static void keep_slice(Frame *f, const Step *s) {
 }
 
 static void end_pure(Frame *f, Step *s) {
+    log_end(s);
     json_clear(&s->state); /* nobody else holds it, then: it is changed in place */
     if (!json_is_none(s->error)) {
         frame_fail(f, json_take(&s->error), FAIL_NODE);
@@ -291,6 +293,7 @@ static void step_ended(Step *s, Json result, Json error) {
         return;
     }
     Run *run = f->run;
+    log_end(s);
     if (f->status == FRAME_PARKED) { /* somebody else ended what we had frozen */
         s->result = result;
         s->error = error;
@@ -527,11 +530,20 @@ void **step_kind_data(Step *s, KindId kind) {
     return &s->run->engine->kind_data[kind];
 }
 
+/* Here the output of work enters, on its way to the log and to whoever listens. */
 void step_log(Step *s, const char *stream, const char *bytes, size_t len) {
-    if (!s->frame || !run_wants(s->run, EVENT_LOG)) return;
+    if (!s->frame) return;
+    LogStream which = LOG_STDOUT;
+    while (which < LOG_NOTES && strcmp(log_stream_names[which], stream) != 0) which++;
+    log_add(s, which, bytes, len);
+    if (!run_wants(s->run, EVENT_LOG)) return;
     Json data = OBJECT(KEY("stream", stream), KEY("text", json_string(bytes, len)));
     engine_tell(s->run, s->frame, (Event){.type = EVENT_LOG, .node = s->node->name, .data = data});
     run_kick(s->run);
+}
+
+bool step_log_is_behind(const Step *s) {
+    return s->run->engine->log.bytes.len > LOG_BEHIND;
 }
 
 bool step_is_interactive(const Step *s) {

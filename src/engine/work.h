@@ -3,6 +3,7 @@
 #define PAWL_WORK_H
 
 #include "frame.h"
+#include "log.h"
 #include "step.h"
 
 struct Step {
@@ -20,6 +21,7 @@ struct Step {
     /* of a pure step, read when start() returns; of one that is held back */
     Json result, error;
     Json instead; /* of the failure that may come; JSON_NONE: it is one */
+    StepLog log;
     /* of pure work, and of an evaluation that is no work of a node (frame_eval()) */
     uint64_t deadline;       /* as uv_hrtime() counts; while it is frozen, what is left; 0: none */
     JqRun *eval;             /* that goes on in a later turn; NULL: none does */

@@ -1,0 +1,139 @@
+#include "log.h"
+
+#include "mem.h"
+#include "schedule.h"
+#include "work.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+/* ---- gathering ---- */
+
+static void on_waited(uv_timer_t *timer) {
+    Engine *e = timer->data;
+    e->log_due = true;
+    engine_set_idle(e, true);
+}
+
+static void gather(Step *s, LogStream stream, int64_t offset, const char *bytes, size_t len) {
+    Engine *e = s->run->engine;
+    if (!e->log.count) {
+        if (!e->log_timer) {
+            e->log_timer = timer_new(e->options.loop, e);
+            uv_unref((uv_handle_t *)e->log_timer);
+        }
+        uv_timer_start(e->log_timer, on_waited, LOG_WAIT_MS, 0);
+    }
+    store_batch_log(&e->log, &(LogPiece){.run = s->run->row.run,
+                                         .execution = s->log.execution,
+                                         .frame = s->frame->id,
+                                         .attempt = frame_top(s->frame)->attempt + 1,
+                                         .offset = offset,
+                                         .at = engine_time(e),
+                                         .stream = stream,
+                                         .again = s->log.again,
+                                         .node = s->node->name,
+                                         .text = bytes,
+                                         .len = len});
+    if (e->log.bytes.len > LOG_FULL && !e->log_due) {
+        e->log_due = true;
+        engine_set_idle(e, true);
+    }
+}
+
+void log_flush(Engine *e) {
+    if (!e->log.count || (!e->log_due && !storage_batch(e->storage)->count)) return;
+    store_batch_add(storage_batch(e->storage), &e->log);
+    if (e->log.bytes.cap > 4 * LOG_FULL) { /* so much is seldom needed again */
+        store_batch_clear(&e->log);
+    } else {
+        store_batch_reset(&e->log);
+    }
+    e->log_due = false;
+    uv_timer_stop(e->log_timer);
+}
+
+void log_free(Engine *e) {
+    store_batch_clear(&e->log);
+    timer_free(e->log_timer);
+    e->log_timer = NULL;
+}
+
+/* ---- steps ---- */
+
+/* Work outside has the checkpoint that led to it in the name of its place; an earlier process may have begun it, and
+ * told what it printed so far. Pure work begins with the newest. */
+static void begin(Step *s) {
+    Json key = s->work->pure ? json_none() : work_part(s->frame->wait, WORK_KEY);
+    bool named = json_kind(key) == JSON_STRING;
+    int64_t execution = named ? strtoll(json_string_data(&key), NULL, 10) : 0;
+    s->log.execution = execution > 0 ? execution : s->run->last ? s->run->last : 1;
+    s->log.again = execution > 0 && execution <= s->run->loaded && s->work->forget &&
+                   !json_array_len(step_answers(s));
+}
+
+static void keep_tail(LogTail *tail, int64_t offset, const char *bytes, size_t len) {
+    if (!tail->text.len) tail->offset = tail->from = offset;
+    buf_add(&tail->text, bytes, len);
+    size_t over = tail->text.len > LOG_TAIL ? tail->text.len - LOG_TAIL : 0;
+    if (over > LOG_TAIL) {
+        memmove(tail->text.data, tail->text.data + over, LOG_TAIL);
+        tail->text.len = LOG_TAIL;
+        tail->offset += (int64_t)over;
+    }
+}
+
+/* Whether the store takes output of the run: its lease goes back with its last batch. */
+static bool is_recorded(const Run *run) {
+    return run->engine->storage && !run->settled &&
+           (run->leased || (run->row.run < 0 && !run->release_batch));
+}
+
+void log_add(Step *s, LogStream stream, const char *bytes, size_t len) {
+    StepLog *log = &s->log;
+    if (!s->frame || !len || !is_recorded(s->run)) return;
+    if (!log->execution) begin(s);
+    int64_t offset = log->offsets[stream];
+    log->offsets[stream] += (int64_t)len;
+    size_t room = log->tails || log->kept >= LOG_HEAD ? 0 : (size_t)(LOG_HEAD - log->kept);
+    size_t n = len < room ? len : room;
+    log->kept += (int64_t)n;
+    if (n) gather(s, stream, offset, bytes, n);
+    if (n == len) return;
+    if (!log->tails) log->tails = mem_zalloc(LOG_STREAMS * sizeof *log->tails);
+    keep_tail(&log->tails[stream], offset + (int64_t)n, bytes + n, len - n);
+}
+
+static void add_tail(Step *s, LogStream stream, LogTail *tail) {
+    char line[100];
+    size_t skip = tail->text.len > LOG_TAIL ? tail->text.len - LOG_TAIL : 0;
+    while (skip && skip < tail->text.len && ((unsigned char)tail->text.data[skip] & 0xC0) == 0x80) {
+        skip++;
+    }
+    int64_t offset = tail->offset + (int64_t)skip, left_out = offset - tail->from;
+    if (left_out) {
+        int n = snprintf(line, sizeof line, "... %" PRId64 " bytes of %s are left out here ...\n",
+                         left_out, log_stream_names[stream]);
+        int64_t said = s->log.offsets[LOG_NOTES];
+        s->log.offsets[LOG_NOTES] += n;
+        gather(s, LOG_NOTES, said, line, (size_t)n);
+    }
+    gather(s, stream, offset, tail->text.data + skip, tail->text.len - skip);
+}
+
+void log_end(Step *s) {
+    if (!s->log.tails) return;
+    if (s->frame && is_recorded(s->run)) {
+        for (int i = 0; i < LOG_STREAMS; i++) {
+            if (s->log.tails[i].text.len) add_tail(s, (LogStream)i, &s->log.tails[i]);
+        }
+    }
+    log_clear(&s->log);
+}
+
+void log_clear(StepLog *log) {
+    for (int i = 0; log->tails && i < LOG_STREAMS; i++) buf_clear(&log->tails[i].text);
+    mem_free(log->tails);
+    log->tails = NULL;
+}

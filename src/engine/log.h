@@ -1,0 +1,51 @@
+/* log.h - what the work of nodes prints, on its way into the store.
+ *
+ * A step tells what its work prints (step_log()), in whatever pieces that comes. They are gathered in the engine's
+ * own batch and go into the next one that is handed to the storage anyway, so that output costs no commit of its own
+ * and what a step printed is durable with the checkpoint that ends it. Work that prints for long without a checkpoint
+ * is not kept waiting: after LOG_WAIT_MS, or when there is much of it, what was gathered makes a batch.
+ *
+ * Of one execution LOG_HEAD bytes are kept as they come. Of what comes after, the last LOG_TAIL bytes of each stream
+ * are kept in memory until the step ends, and then added, with a line that says how much is missing before them.
+ */
+#ifndef PAWL_LOG_H
+#define PAWL_LOG_H
+
+#include "frame.h"
+
+enum {
+    LOG_HEAD = 14 << 20,
+    LOG_TAIL = 512 << 10,
+    LOG_WAIT_MS = 250,
+    LOG_FULL = 256 << 10, /* bytes that do not wait any longer */
+    LOG_BEHIND = 8 << 20, /* bytes that wait when the disk is slower than those who print */
+};
+
+/* The end of what a stream had beyond what is kept of it. */
+typedef struct LogTail {
+    Buf text;       /* up to twice LOG_TAIL bytes, the last LOG_TAIL of which count */
+    int64_t offset; /* where in the stream it begins */
+    int64_t from;   /* where what was not kept begins */
+} LogTail;
+
+/* Of a step; zeroed at first. */
+typedef struct StepLog {
+    int64_t execution; /* LogPiece.execution; 0: it has printed nothing yet */
+    int64_t offsets[LOG_STREAMS];
+    int64_t kept;
+    bool again;     /* LogPiece.again */
+    LogTail *tails; /* LOG_STREAMS of them; NULL: all of it was kept */
+} StepLog;
+
+/* The work of a step has printed this. */
+void log_add(Step *s, LogStream stream, const char *bytes, size_t len);
+/* It prints no more: adds what is left. May be called more than once. */
+void log_end(Step *s);
+void log_clear(StepLog *log);
+
+/* What was gathered goes into the batch that is about to be handed over. When that has nothing else in it, it does
+ * so only if it has waited long enough. */
+void log_flush(Engine *e);
+void log_free(Engine *e);
+
+#endif
