@@ -575,17 +575,21 @@ static bool file_log(Store *s, const LogQuery *query, LogFn fn,
     bool found, more;
     size_t i;
     if (!file_store_run(folder_store(s), query->run, &r, &found, err)) return false;
-    more = found && r->row.thread && run_file_find_piece(r, query->from, &i);
+    bool back = query->newest_first;
+    int64_t next = back ? INT64_MAX : query->from;
+    more = found && r->row.thread && run_file_find_piece(r, next, back, &i);
     uint32_t node = query->node ? run_file_node_hash(query->node) : 0;
-    if (found && !query->node) r->reader.ahead = READER_FAR;
-    for (int64_t next; more; more = more && run_file_find_piece(r, next, &i)) {
+    if (found && !query->node && !back) r->reader.ahead = READER_FAR;
+    for (; more; more = more && run_file_find_piece(r, next, back, &i)) {
         const PieceEntry *e = &r->log.items[i];
         LogPiece piece;
         const char *why;
-        next = e->n + 1;
+        int64_t n = e->n;
+        if (n < query->from) break;
+        next = back ? n - 1 : n + 1;
         if (e->at < query->since || (query->node && e->node != node)) continue;
         run_file_piece(r, i, &piece, &why);
-        more = why ? damaged(ctx, next - 1, why) : fn(ctx, &piece);
+        more = why ? damaged(ctx, n, why) : fn(ctx, &piece);
     }
     if (found) run_file_rest(r);
     return true;

@@ -487,12 +487,14 @@ static bool memory_log(Store *s, const LogQuery *query, LogFn fn,
                        Error *err) {
     (void)damaged, (void)err;
     Buf packed = BUF_INIT;
-    for (int64_t n = query->from, more = true; more; n++) {
+    bool back = query->newest_first;
+    for (int64_t n = back ? INT64_MAX : query->from, more = true; more; n += back ? -1 : 1) {
         MemoryData *m = lock(s);
         MemoryRun *r = run_of(m, query->run);
         LogPiece piece;
-        if (r && n < r->log_end.first) n = r->log_end.first;
-        more = r && n < r->log_end.next;
+        if (r && !back && n < r->log_end.first) n = r->log_end.first;
+        if (r && back && n >= r->log_end.next) n = r->log_end.next - 1;
+        more = r && n >= r->log_end.first && n < r->log_end.next;
         if (more) {
             const Kept *kept = &r->log[n - r->log_end.first];
             buf_reset(&packed);

@@ -845,10 +845,12 @@ bool run_file_log_end(RunFile *f, LogEnd *end) {
     return end->next <= RUN_SEQ_MAX || (errno = EFBIG, false);
 }
 
-bool run_file_find_piece(RunFile *f, int64_t n, size_t *i) {
+bool run_file_find_piece(RunFile *f, int64_t n, bool before, size_t *i) {
     load_log(f);
-    *i = piece_at(&f->log, n > f->log.first ? n : f->log.first);
-    return *i < f->log.n;
+    const RunLog *log = &f->log;
+    *i = piece_at(log, n > log->first ? n : log->first);
+    if (!before || (*i < log->n && log->items[*i].n == n)) return *i < log->n;
+    return (*i)-- && log->items[*i].n >= log->first && log->items[*i].n <= n;
 }
 
 static const char *piece_payload(RunFile *f, const PieceEntry *e, Record *r, bool *there) {
@@ -909,7 +911,7 @@ int64_t run_file_trim_at(RunFile *f, int64_t first, int64_t before, uint64_t *de
 
 bool run_file_copy_log(RunFile *f, int64_t first, Buf *out) {
     size_t i;
-    run_file_find_piece(f, first, &i);
+    run_file_find_piece(f, first, false, &i);
     for (; i < f->log.n; i++) {
         Record r;
         bool there;

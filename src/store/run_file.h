@@ -152,8 +152,9 @@ bool run_file_piece_end(RunFile *f, const LogPiece *piece, int64_t *end);
 /* The number of the first piece that is not before that number, with so many bytes before it; of the last when there
  * is none, 0 when there are none at all. *dead is set to the bytes that the file has in pieces before it. */
 int64_t run_file_trim_at(RunFile *f, int64_t first, int64_t before, uint64_t *dead);
-/* The place among the entries of the first piece at or after that number; false at the end. */
-bool run_file_find_piece(RunFile *f, int64_t n, size_t *i);
+/* The place among the entries of the first piece at or after that number, or of the last at or before it; false when
+ * there is none. */
+bool run_file_find_piece(RunFile *f, int64_t n, bool before, size_t *i);
 uint32_t run_file_node_hash(const char *node);
 /* Reads a piece; its strings are lent until the next call on f. *why when it is damaged. */
 void run_file_piece(RunFile *f, size_t i, LogPiece *out, const char **why);

@@ -710,21 +710,26 @@ static const char *read_piece(sqlite3_stmt *stmt, Buf *packed, LogPiece *out) {
 static bool sqlite_log(Store *s, const LogQuery *wanted, LogFn fn,
                        bool (*damaged)(void *ctx, int64_t n, const char *why), void *ctx,
                        Error *err) {
-    static const char select[] =
-        "SELECT " PIECE_COLUMNS " FROM logs WHERE id BETWEEN ?1 AND ?2 AND at >= ?4 ORDER BY id";
-    static const char of_node[] =
-        "SELECT " PIECE_COLUMNS " FROM logs INDEXED BY logs_of_node"
-        " WHERE node = ?3 AND id BETWEEN ?1 AND ?2 AND at >= ?4 ORDER BY id";
+#define SELECT_PIECES(from, order)             \
+    "SELECT " PIECE_COLUMNS " FROM logs " from \
+    " id BETWEEN ?1 AND ?2 AND at >= ?4 ORDER BY id" order
+#define OF_NODE "INDEXED BY logs_of_node WHERE node = ?3 AND"
+    static const char *const selects[2][2] = {
+        {SELECT_PIECES("WHERE", ""), SELECT_PIECES("WHERE", " DESC")},
+        {SELECT_PIECES(OF_NODE, ""), SELECT_PIECES(OF_NODE, " DESC")},
+    };
     SqliteStore *q = sqlite(s);
     sqlite3_stmt *stmt = NULL;
     Buf packed = BUF_INIT;
-    int64_t next = wanted->from > 0 ? wanted->from : 0, run = wanted->run;
-    bool more = run > 0 && run <= SCHEMA_RUN_MAX && next <= SCHEMA_SEQ_MAX;
+    int64_t from = wanted->from > 0 ? wanted->from : 0, run = wanted->run;
+    bool back = wanted->newest_first;
+    int64_t next = back ? SCHEMA_SEQ_MAX : from;
+    bool more = run > 0 && run <= SCHEMA_RUN_MAX && from <= SCHEMA_SEQ_MAX;
     if (!more || q->format < SCHEMA_LOGS) return true;
     sqlite_begin_statement(q, STORE_FACTS_MAX);
-    int rc = sqlite3_prepare_v2(q->db, wanted->node ? of_node : select, -1, &stmt, NULL);
+    int rc = sqlite3_prepare_v2(q->db, selects[wanted->node != NULL][back], -1, &stmt, NULL);
     if (rc == SQLITE_OK) {
-        sqlite3_bind_int64(stmt, 1, schema_id(run, next));
+        sqlite3_bind_int64(stmt, 1, schema_id(run, from));
         sqlite3_bind_int64(stmt, 2, schema_id(run, SCHEMA_SEQ_MAX));
         if (wanted->node) sqlite3_bind_text(stmt, 3, wanted->node, -1, SQLITE_STATIC);
         sqlite3_bind_int64(stmt, 4, wanted->since);
@@ -732,14 +737,14 @@ static bool sqlite_log(Store *s, const LogQuery *wanted, LogFn fn,
     while (rc == SQLITE_OK && more && sqlite3_step(stmt) == SQLITE_ROW) {
         LogPiece piece = {0};
         int64_t n = sqlite3_column_int64(stmt, 0) & SCHEMA_SEQ_MAX;
-        if (n < next) { /* a tree that has a page twice */
+        if (back ? n > next : n < next) { /* a tree that has a page twice */
             rc = SQLITE_CORRUPT;
             break;
         }
         q->steps = 0;
         const char *why = read_piece(stmt, &packed, &piece);
         more = why ? damaged(ctx, n, why) : fn(ctx, &piece);
-        next = n + 1;
+        next = back ? n - 1 : n + 1;
     }
     int ended = sqlite3_finalize(stmt);
     buf_clear(&packed);

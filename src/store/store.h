@@ -291,10 +291,11 @@ bool store_history(Store *s, int64_t run, int64_t from, CheckpointFn fn, DamageF
  * call, in which fn leaves the store alone. Damaged pieces as of store_history(). */
 typedef struct LogQuery {
     int64_t run;
-    int64_t from;     /* the number of the first */
-    int64_t since;    /* not those of before; 0: of any time */
-    const char *node; /* only of this node; NULL: of all */
-    unsigned streams; /* only of these: 1u << LOG_..., ORed; 0: of all */
+    int64_t from;      /* the number of the first */
+    int64_t since;     /* not those of before; 0: of any time */
+    const char *node;  /* only of this node; NULL: of all */
+    unsigned streams;  /* only of these: 1u << LOG_..., ORed; 0: of all */
+    bool newest_first; /* from the last one backwards */
 } LogQuery;
 typedef bool (*LogFn)(void *ctx, const LogPiece *piece);
 bool store_log(Store *s, const LogQuery *query, LogFn fn, DamageFn damaged, void *ctx, Error *err);
