@@ -24,6 +24,7 @@ enum {
     STDERR_TAIL = 2048, /* bytes of stderr that an error carries */
     LINE_TAIL = 200,    /* bytes of its last line in the sentence */
     CATCH_UP = 1 << 20, /* bytes that are read at once after a gap */
+    LOGGED = 16 << 20,  /* bytes of a stream for the log, whatever its result takes */
 };
 
 /* A NULL-terminated list of C strings. */
@@ -235,18 +236,24 @@ static void give_output(StepCommand *command, int stream, const char *bytes, siz
     (command->kind->output ? command->kind->output : command_log)(command, stream, bytes, len);
 }
 
+static size_t max_kept(const StepCommand *command) {
+    return command->max_output > LOGGED ? command->max_output : LOGGED;
+}
+
 /* Up to max bytes of what is in the file and was not seen. */
 static size_t read_unseen(const StepCommand *command, int stream, Buf *out, size_t max) {
     uint64_t seen = command->streams[stream - 1].seen;
-    size_t left = seen < command->max_output ? command->max_output - (size_t)seen : 0;
+    size_t kept = max_kept(command), left = seen < kept ? kept - (size_t)seen : 0;
     const char *place = step_place(command->step, NULL);
     max = max < left ? max : left; /* behind it is the ring of process.h */
     return place && max ? process_place_read_some(place, stream - 1, seen, max, out) : 0;
 }
 
+/* Where the disk is behind, it is read later. */
 static void on_output(void *ctx, int stream, const char *bytes, size_t len) {
     StepCommand *command = ctx;
     Buf text = BUF_INIT;
+    if (step_log_is_behind(command->step)) return;
     size_t n = len ? read_unseen(command, stream, &text, len) : 0;
     bool gap = n && (n != len || memcmp(text.data, bytes, len) != 0);
     if (n) give_output(command, stream, text.data, n);
@@ -263,18 +270,25 @@ static void take_rest(StepCommand *command, const ProcessResult *result) {
     const Buf *tails[2] = {&result->out_tail, &result->err_tail};
     const uint64_t lens[2] = {result->out_len, result->err_len};
     for (int i = 0; i < 2; i++) {
+        Buf more = BUF_INIT;
         size_t seen = (size_t)command->streams[i].seen;
         if (seen < kept[i]->len) {
             give_output(command, i + 1, kept[i]->data + seen, kept[i]->len - seen);
         }
+        while (command->streams[i].seen < lens[i] && read_unseen(command, i + 1, &more, CATCH_UP)) {
+            give_output(command, i + 1, more.data, more.len);
+            buf_reset(&more);
+        }
+        buf_clear(&more);
     }
     for (int i = 0; i < 2; i++) {
-        uint64_t beyond = lens[i] - kept[i]->len;
-        if (tails[i]->len && beyond > tails[i]->len) {
+        uint64_t seen = command->streams[i].seen, beyond = lens[i] > seen ? lens[i] - seen : 0;
+        size_t len = tails[i]->len < beyond ? tails[i]->len : (size_t)beyond;
+        if (len && beyond > len) {
             exec_note(command->step, "... %" PRIu64 " bytes of %s are left out here ...",
-                      beyond - tails[i]->len, stream_names[i]);
+                      beyond - len, stream_names[i]);
         }
-        if (tails[i]->len) command_log(command, i + 1, tails[i]->data, tails[i]->len);
+        if (len) command_log(command, i + 1, tails[i]->data + tails[i]->len - len, len);
     }
 }
 
@@ -500,6 +514,7 @@ static void start(StepCommand *command) {
                                       : "",
         .input_len = command->input.len,
         .max_output = command->max_output,
+        .max_kept = max_kept(command),
         .timeout_ms = (uint64_t)command->timeout,
         .on_output = on_output,
         .on_exit = on_exit_,

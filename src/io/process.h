@@ -5,13 +5,13 @@
  * the child ended. The supervisor belongs to nobody: when the program that started it is killed, the
  * child goes on, and whoever comes next finds the place and either waits for the end or reads it.
  *
- *     PLACE/out, PLACE/err   what the child wrote, at most max_output bytes of each; behind them, of
+ *     PLACE/out, PLACE/err   what the child wrote, at most max_kept bytes of each; behind them, of
  *                            what was more, the last PROCESS_TAIL bytes, as a ring
  *     PLACE/status           how it ended; written whole, last (renamed into place)
  *     PLACE/lock             held by the supervisor while it lives; its number and the child's in it
  *
  * The child, and whoever else may write there, can change these files: they are read as process_place.h says, and no
- * more than max_output bytes of each stream, whatever they hold.
+ * more than max_output bytes of each stream are in the result, whatever they hold.
  *
  * So for one place there is one execution, whatever crashes around it: process_start() on a place
  * that is there already *attaches* (it never starts a second child), and says so.
@@ -49,7 +49,7 @@ enum { PROCESS_TAIL = 64 << 10 };
 typedef struct ProcessResult {
     ProcessEnd end;
     int code;
-    Buf out, err;              /* what was kept; owned by the process */
+    Buf out, err;              /* up to max_output bytes; owned by the process */
     Buf out_tail, err_tail;    /* the end of what came after that, up to PROCESS_TAIL bytes */
     uint64_t out_len, err_len; /* how much was written in all */
     bool damaged;              /* PROCESS_LOST, since the files of its place are not its own */
@@ -64,7 +64,8 @@ typedef struct ProcessOptions {
     const char *cwd;         /* NULL: ours */
     const char *input;       /* for its standard input; NULL: /dev/null */
     size_t input_len;
-    size_t max_output;   /* bytes kept of each stream; the rest is read and dropped */
+    size_t max_output; /* bytes of each stream in the result */
+    size_t max_kept; /* bytes of each stream in the place, if more; the rest is read and dropped */
     uint64_t timeout_ms; /* since its start, whoever started it; 0: none */
     uint64_t grace_ms;   /* between SIGTERM and SIGKILL; 0: 2000 */
     /* Output as it comes, for the log: stream is 1 or 2. Of what is kept only, nothing when we are

@@ -142,9 +142,12 @@ bool process_place_read_stream(int place, int stream, const PlaceStatus *status,
     size_t all = beyond > PROCESS_TAIL ? PROCESS_TAIL : (size_t)beyond;
     int fd = safe_open(place, place_streams[stream], O_RDONLY, SAFE_OURS, NULL);
     if (fd < 0) return errno == ENOENT && kept == 0;
+    size_t more = kept > max ? (size_t)(kept - max) : 0; /* before the ring */
+    more = more < PROCESS_TAIL - all ? more : PROCESS_TAIL - all;
     bool whole = fstat(fd, &st) == 0 && (uint64_t)st.st_size >= kept &&
                  read_at(fd, 0, kept < max ? (size_t)kept : max, out);
-    if (!whole || !read_at(fd, kept + turn, all - turn, tail) || !read_at(fd, kept, turn, tail)) {
+    if (!whole || !read_at(fd, kept - more, more, tail) ||
+        !read_at(fd, kept + turn, all - turn, tail) || !read_at(fd, kept, turn, tail)) {
         buf_reset(tail);
     }
     close(fd);

@@ -45,8 +45,9 @@ bool process_place_parse_lock(const char *text, size_t len, pid_t *supervisor, p
 PlaceFile process_place_read_status(int place, PlaceStatus *out);
 /* Whether a child was ever about to be started: PLACE_LOCK is not empty. */
 bool process_place_was_used(int lock);
-/* What is kept of a stream (0: output, 1: errors): at most `max` bytes of its beginning, and the end of what
- * came after, as a ring behind it. False when the file is not what the status says. */
+/* What is kept of a stream (0: output, 1: errors): at most `max` bytes of its beginning, and of what came after the
+ * last PROCESS_TAIL bytes, some of which may be in a ring behind what is kept. False when the file is not what the
+ * status says. */
 bool process_place_read_stream(int place, int stream, const PlaceStatus *status, size_t max,
                                Buf *out, Buf *tail);
 /* Bytes of a stream from `at` on, at most `max` of them: for those who look while it runs. */

@@ -148,7 +148,7 @@ pid_t spawn(const SpawnTask *task) {
         [NUMBER_PARENT] = (uint64_t)getpid(),
         [NUMBER_DESCRIPTORS] = raised ? inherited.rlim_cur : 0,
         [NUMBER_DESCRIPTORS_MAX] = inherited.rlim_max,
-        [NUMBER_MAX_OUTPUT] = o->max_output,
+        [NUMBER_MAX_OUTPUT] = o->max_output > o->max_kept ? o->max_output : o->max_kept,
         [NUMBER_TIMEOUT] = o->timeout_ms,
         [NUMBER_GRACE] = o->grace_ms,
         [NUMBER_HAS_INPUT] = o->input != NULL,

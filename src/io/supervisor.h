@@ -40,7 +40,7 @@ enum {
     NUMBER_PARENT,          /* us */
     NUMBER_DESCRIPTORS,     /* the limit for it and the child; 0: as it is */
     NUMBER_DESCRIPTORS_MAX, /* the hard one */
-    NUMBER_MAX_OUTPUT,      /* those from here on: as in ProcessOptions */
+    NUMBER_MAX_OUTPUT,      /* that is kept; those behind it are as in ProcessOptions */
     NUMBER_TIMEOUT,
     NUMBER_GRACE,
     NUMBER_HAS_INPUT,

@@ -238,6 +238,11 @@ Json step_answers(const Step *step) {
 
 /* ---- step.h: what comes of it ---- */
 
+bool step_log_is_behind(const Step *s) {
+    (void)s;
+    return false;
+}
+
 void step_log(Step *step, const char *stream, const char *bytes, size_t len) {
     bool is_stdout = strcmp(stream, "stdout") == 0;
     bool goes_on = step->joins_log && step->in_stdout && is_stdout;
