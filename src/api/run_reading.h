@@ -8,9 +8,9 @@
 typedef Json ReadCall(Store *store, Json args, Error *err);
 
 ReadCall stored_runs, stored_run, stored_history, stored_state, stored_definition, stored_diff,
-    stored_compare, ask_cancel, import_run, prune_runs;
+    stored_compare, stored_logs, ask_cancel, import_run, prune_runs;
 
-extern const OperationArg run_state_args[], run_compare_args[];
+extern const OperationArg run_state_args[], run_compare_args[], run_logs_args[];
 
 /* Answers with a run as the store has it now. */
 void run_answer_stored(Host *host, const char *thread, Reply reply);

@@ -28,6 +28,9 @@ const ShapeName thing_shapes[] = {
     {"CHECKPOINT",
      "{checkpoint: int, parent?: int, step: int, node?: text, frame: int, status: text, at: time, "
      "changed: [text], update?: VALUE, failure?: FAILURE} | {checkpoint: int, status: \"damaged\", error: text}"},
+    {"LOG",
+     "{n: int, node: text, frame: int, execution: text, attempt: int, stream: \"stdout\"|\"stderr\"|\"log\", "
+     "offset: int, at: time, text: text} | {n: int, error: text}"},
     {"PROBLEM",
      "{file: text, line: int, col: int, severity: \"error\"|\"warning\", message: text}"},
     {"CHANGE",
@@ -140,6 +143,18 @@ Json checkpoint_json(const Checkpoint *c, Json changed) {
         KEY("checkpoint", c->seq), KEY("parent", c->parent ? json_int(c->parent) : json_none()),
         KEY("step", c->step), KEY("node", c->node[0] ? c->node : NULL), KEY("frame", c->frame),
         KEY("status", c->status), KEY("at", json_time(c->at)), KEY("changed", changed));
+}
+
+/* ---- logs ---- */
+
+Json log_json(const LogPiece *piece) {
+    Json execution =
+        json_string_fmt("%lld.%lld", (long long)piece->execution, (long long)piece->frame);
+    return OBJECT(KEY("n", piece->n), KEY("node", piece->node), KEY("frame", piece->frame),
+                  KEY("execution", execution), KEY("attempt", piece->attempt),
+                  KEY("stream", log_stream_names[piece->stream]), KEY("offset", piece->offset),
+                  KEY("at", json_time(piece->at)),
+                  KEY("text", json_string(piece->text, piece->len)));
 }
 
 void problems_error(const FlowProblems *problems, const char *otherwise, Error *err) {

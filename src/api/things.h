@@ -25,4 +25,7 @@ void problems_error(const FlowProblems *problems, const char *otherwise, Error *
 /* CHECKPOINT. Consumes changed: names of the keys of the state that it changed. */
 Json checkpoint_json(const Checkpoint *c, Json changed);
 
+/* LOG: a piece of what an execution of a node printed. */
+Json log_json(const LogPiece *piece);
+
 #endif

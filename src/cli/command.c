@@ -17,6 +17,7 @@ const Command *const commands[] = {
     &command_runs,
     &command_cancel,
     &command_history,
+    &command_logs,
     &command_show,
     &command_diff,
     &command_fork,

@@ -102,7 +102,9 @@ typedef struct Command {
     const char *(*list_words)(void); /* the same, when they are rows of another table */
     size_t args;                     /* the size of what it takes */
     size_t place;                    /* where in it THREAD or THREAD@SEQ goes; 0: it takes none */
-    size_t argument;         /* where in it its one argument goes, a const char *; 0: it has none */
+    size_t
+        argument; /* where in it its one argument goes, a const char *, behind the place if it takes one;
+                                  0: it has none */
     const char *one;         /* what that is: "workflow" */
     const char *only_thread; /* said when there is an @SEQ that has no place; NULL: it has */
     OptionHandler handle;    /* for options and arguments that no field takes; or NULL */
@@ -128,7 +130,7 @@ int option_value_count(const Option *option);
 
 extern const Command command_cancel, command_check, command_completion, command_debug, command_diff,
     command_eval, command_fork, command_graph, command_help, command_history, command_kinds,
-    command_man, command_prune, command_resume, command_run, command_runs, command_schema,
-    command_show, command_status, command_store, command_update, command_version;
+    command_logs, command_man, command_prune, command_resume, command_run, command_runs,
+    command_schema, command_show, command_status, command_store, command_update, command_version;
 
 #endif

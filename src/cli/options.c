@@ -220,8 +220,9 @@ static bool read_bundle(Reader *r, const char *bundle) {
 
 static bool read_argument(Reader *r, char *text) {
     char *values[MAX_VALUES + 1] = {text};
-    if (r->command->place) {
-        return place_argument(r->command, text, (Place *)(r->args + r->command->place));
+    Place *place = (Place *)(r->args + r->command->place);
+    if (r->command->place && !(place->thread && r->command->argument)) {
+        return place_argument(r->command, text, place);
     }
     if (r->command->argument) {
         const char **argument = (const char **)(r->args + r->command->argument);

@@ -291,6 +291,35 @@ static void view_history(View *v, Json answer) {
     view_table(v, &t);
 }
 
+/* ---- output ---- */
+
+/* [NODE] [N], in any order. */
+static bool read_logs(CommandReader *r) {
+    int64_t number = 20;
+    for (int i = 0; i < 2 && !reader_at_end(r); i++) {
+        Span word = reader_next(r);
+        if (!span_number(word, &number)) reader_put(r, "node", span_string(word));
+    }
+    return reader_put(r, "last", json_int(number > 0 ? number : 1)) && reader_ends(r);
+}
+
+static void view_logs(View *v, Json answer) {
+    Json list = field_get(answer, "logs");
+    Buf before = BUF_INIT;
+    View b = {.out = &before, .colour = v->colour};
+    for (size_t i = 0; i < json_array_len(list); i++) {
+        Json piece = json_array_get(list, i);
+        buf_reset(&before);
+        view_style(&b, STYLE_DIM);
+        view_format(&b, piece, "{node} | ");
+        view_style(&b, STYLE_NONE);
+        view_lines(v, before.data, field_get(piece, "text"));
+        view_end_line(v);
+    }
+    if (!json_array_len(list)) view_hint(v, "Nothing was printed.");
+    buf_clear(&before);
+}
+
 /* ---- the workflow ---- */
 
 static bool read_graph(CommandReader *r) {
@@ -385,6 +414,9 @@ const ConsoleCommand frame_commands[] = {
     {"history", "", "[N] [@CHECKPOINT] [all]", "list the last steps of the run",
      "N of them, those before a checkpoint, or `all` checkpoints.", "history 20", .words = "all",
      .read = read_history, .operation = "history", .view = view_history},
+    {"logs", "", "[NODE] [N]", "show the last lines that the nodes of the run printed",
+     "N of them, 20 unless told; only those of NODE when it is named.", "logs build 50",
+     .offers = OFFERS_NODE, .read = read_logs, .operation = "run_logs", .view = view_logs},
     {"graph", "", "[mermaid | dot | json]", "draw the workflow", .words = "dot json mermaid",
      .read = read_graph, .operation = "graph", .view = view_text_lines},
     {"list", "l", "[LINE | FILE:LINE]", "show the workflow's text",

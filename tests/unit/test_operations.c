@@ -78,6 +78,7 @@ static const Scenario scenarios[] = {
     {"runs", WAITING, "{'limit': 1}", NULL},
     {"run_get", WAITING, "{'state': true}", NULL},
     {"run_history", ENDED, "{}", NULL},
+    {"run_logs", ENDED, "{'node': 'one', 'stream': 'stdout', 'last': 5}", NULL},
     {"run_state", ENDED, "{'path': ['n']}", NULL},
     {"run_definition", ENDED, "{}", NULL},
     {"run_diff", ENDED, "{'checkpoint': 1, 'other': '$'}", NULL},

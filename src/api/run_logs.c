@@ -1,0 +1,154 @@
+/* run_logs.c - what the nodes of a run printed, as the store has it.
+ *
+ * A page ends after `limit` pieces, or where it has PAGE_BYTES of text: `next` is where the next one begins, also of
+ * what is not there yet. */
+#include "args.h"
+#include "json_build.h"
+#include "mem.h"
+#include "run_reading.h"
+#include "things.h"
+
+#include <string.h>
+
+enum { PAGE_PIECES = 1000, PAGE_BYTES = 1 << 20, LAST_BYTES = 4 << 20 };
+
+static const char *const stream_words[] = {"stdout", "stderr", "log", NULL};
+
+const OperationArg run_logs_args[] = {
+    THREAD_ARG,
+    {"node", ARG_TEXT, .about = "only what this node printed"},
+    {"stream", ARG_TEXT, .about = "only this stream", .words = stream_words},
+    {"since", ARG_TEXT, .about = "only what was printed from this time on"},
+    {"from", ARG_INT, .about = "the first piece; left out, the oldest", .min = 1,
+     .max = ARG_COUNTING},
+    {"last", ARG_INT, .about = "only the last so many lines", .min = 1, .max = ARG_COUNTING},
+    LIMIT_ARG("1000"),
+    {0},
+};
+
+typedef struct Page {
+    Json list;
+    int64_t next; /* behind the last that was looked at */
+    int64_t left; /* pieces; of `last`: lines */
+    size_t bytes; /* left */
+    bool more;
+} Page;
+
+/* ---- forward ---- */
+
+static bool is_full(Page *page) {
+    page->more = !page->left || !page->bytes;
+    return page->more;
+}
+
+static bool add_piece(void *ctx, const LogPiece *piece) {
+    Page *page = ctx;
+    if (is_full(page)) return false;
+    page->list = json_array_push(page->list, log_json(piece));
+    page->next = piece->n + 1;
+    page->left--;
+    page->bytes -= piece->len < page->bytes ? piece->len : page->bytes;
+    return true;
+}
+
+static bool add_damaged(void *ctx, int64_t n, const Error *err) {
+    Page *page = ctx;
+    if (is_full(page)) return false;
+    page->list = json_array_push(page->list, OBJECT(KEY("n", n), KEY("error", err->msg)));
+    page->next = n + 1;
+    page->left--;
+    return true;
+}
+
+/* ---- the last lines ---- */
+
+/* Where the last so many lines of a text begin; 0: it has no more. */
+static size_t cut_lines(const char *text, size_t len, int64_t *lines) {
+    for (size_t at = len; at--;) {
+        bool ends_another = text[at] == '\n' && at + 1 < len;
+        if (ends_another && !--*lines) return at + 1;
+    }
+    return 0;
+}
+
+/* From the last piece backwards. A line that goes on in the next piece is counted there. */
+static bool add_before(void *ctx, const LogPiece *piece) {
+    Page *page = ctx;
+    LogPiece shown = *piece;
+    bool whole_line = page->next && piece->len && piece->text[piece->len - 1] == '\n';
+    if (whole_line && !--page->left) return false;
+    size_t cut = cut_lines(piece->text, piece->len, &page->left);
+    shown.text += cut;
+    shown.len -= cut;
+    shown.offset += (int64_t)cut;
+    page->list = json_array_push(page->list, log_json(&shown));
+    page->next = page->next ? page->next : piece->n + 1;
+    page->bytes -= piece->len < page->bytes ? piece->len : page->bytes;
+    return !cut && page->bytes;
+}
+
+static bool pass_over(void *ctx, int64_t n, const Error *err) {
+    (void)ctx, (void)n, (void)err;
+    return true;
+}
+
+static Json reversed(Json list) {
+    Json out = json_array();
+    for (size_t i = json_array_len(list); i--;) {
+        out = json_array_push(out, json_ref(json_array_get(list, i)));
+    }
+    json_unref(list);
+    return out;
+}
+
+/* ---- the operation ---- */
+
+static bool note_before(void *ctx, const LogPiece *piece) {
+    *(int64_t *)ctx = piece->before;
+    return false;
+}
+
+static bool read_query(Json args, LogQuery *query, Error *err) {
+    Json since = json_object_get_c(args, "since");
+    const char *stream = json_object_text(args, "stream");
+    query->from = args_int(args, "from", 0);
+    query->node = json_object_text(args, "node");
+    for (int i = 0; stream && stream_words[i]; i++) {
+        if (!strcmp(stream, stream_words[i])) query->streams = 1u << i;
+    }
+    return json_is_none(since) || json_time_ms(since, &query->since) ||
+           error_set(err, ERR_USAGE,
+                     "`since` is a time such as 2026-11-16T04:35:57.123Z, and not `%s`.",
+                     json_object_text(args, "since"));
+}
+
+Json stored_logs(Store *store, Json args, Error *err) {
+    RunRow row = {0};
+    LogQuery query = {0};
+    int64_t last = args_int(args, "last", 0), dropped = 0;
+    Json out = json_none();
+    if (!read_query(args, &query, err) ||
+        !store_find(store, json_object_text(args, "thread"), &row, err)) {
+        return out;
+    }
+    Page page = {.list = json_array(),
+                 .left = last ? last : args_int(args, "limit", PAGE_PIECES),
+                 .bytes = last ? LAST_BYTES : PAGE_BYTES};
+    query.run = row.run;
+    query.newest_first = last > 0;
+    /* the run first: what it has printed when it is over is read after it is */
+    Json run = run_json(store, &row);
+    bool ok = last ? store_log(store, &query, add_before, pass_over, &page, err)
+                   : store_log(store, &query, add_piece, add_damaged, &page, err);
+    if (ok && !query.from) {
+        store_log(store, &(LogQuery){.run = row.run}, note_before, pass_over, &dropped, NULL);
+    }
+    int64_t next = page.next > query.from ? page.next : query.from;
+    out =
+        OBJECT(KEY("run", run), KEY("logs", last ? reversed(page.list) : page.list),
+               KEY("next", next ? next : 1), KEY("more", page.more ? json_bool(true) : json_none()),
+               KEY("dropped", dropped ? json_int(dropped) : json_none()));
+    if (!ok) json_clear(&out);
+    run_row_clear(&row);
+    return out;
+}
