@@ -12,6 +12,7 @@ Without a command it says on standard error how it is used
     2>   runs        list the runs
     2>   cancel      end a run for good
     2>   history     list the checkpoints of a run
+    2>   logs        show what the nodes of a run printed
     2>   show        show the state of a run
     2>   diff        show what differs between two states
     2>   fork        begin a new run where another one stands or stood
@@ -202,6 +203,7 @@ The manual page has every command
     .SS pawl runs [OPTION...]
     .SS pawl cancel [OPTION...] THREAD
     .SS pawl history [OPTION...] THREAD
+    .SS pawl logs [OPTION...] THREAD [NODE]
     .SS pawl show [OPTION...] THREAD[@SEQ]
     .SS pawl diff [OPTION...] THREAD[@SEQ] THREAD[@SEQ]
     .SS pawl fork [OPTION...] THREAD[@SEQ]

@@ -6,7 +6,7 @@
 The program needs fault points (-Dfaults=true). For each store and each dialect (a folder beside this
 file) the workflow is run once undisturbed; then once for every Kth write that this took, with a fault
 at that write, and again until it ends. What came of it must be the same each time: the state, the
-history, and how often each shell command ran. Prints TAP.
+history, what was printed, and how often each shell command ran. Prints TAP.
 
 The folder `debug` has a script for `pawl debug -x` beside its workflow. There the process may die inside
 any command of the script. What is then in the store must be the session as it was before that command or
@@ -68,6 +68,20 @@ class World:
         path = os.path.join(self.folder, "ran")
         return sorted(open(path).read().split("\n")) if os.path.exists(path) else []
 
+    def printed(self):
+        """What each execution of a node printed to each stream: once, and whole."""
+        answer = self.command("logs", THREAD, "--json")
+        if answer.returncode != 0:
+            raise Broken(f"logs failed: {answer.stderr}")
+        streams = {}
+        for piece in map(json.loads, answer.stdout.splitlines()):
+            key = (piece["node"], piece["stream"], piece["execution"])
+            text = streams.setdefault(key, "")
+            if len(text) != piece["offset"]:
+                raise Broken(f"{key} goes on at {piece['offset']} where it has {len(text)} bytes")
+            streams[key] = text + piece["text"]
+        return sorted((node, stream, text) for (node, stream, _), text in streams.items())
+
     def outcome(self):
         shown = self.command("show", THREAD, "--json")
         history = self.command("history", THREAD, "--json")
@@ -84,7 +98,7 @@ class World:
         steps = sorted((row.get("node") or "", row["status"],
                         () if shared else tuple(sorted(row.get("changed", []))))
                        for row in json.loads(history.stdout))
-        return {"state": state, "history": steps, "ran": self.ran()}
+        return {"state": state, "history": steps, "ran": self.ran(), "logs": self.printed()}
 
 
 def killed(answer):
