@@ -37,24 +37,28 @@ static bool world_open(World *w, Json document) {
 
 /* ---- debugging ---- */
 
-static Run *open_run(World *w) {
-    Error err = ERROR_INIT;
-    Run *run = engine_open_now(w->engine, w->row.thread, json_object(), &err);
-    CHECK(run || (err.code != ERR_NONE && err.msg[0]));
+static Run *open_run(World *w, Error *err) {
+    Run *run = engine_open_now(w->engine, w->row.thread, json_object(), err);
+    CHECK(run || (err->code != ERR_NONE && err->msg[0]));
     return run;
 }
 
 /* What it came to can be opened as what it came from could. */
 static void open_again(World *w) {
+    Error err = ERROR_INIT;
     engine_down(w);
     engine_up(w);
-    CHECK(open_run(w));
+    if (!open_run(w, &err)) {
+        fprintf(stderr, "fuzz_image: it cannot be opened again: %s\n", err.msg);
+        abort();
+    }
 }
 
 static void debug(Json document, Json calls) {
     World w;
+    Error err = ERROR_INIT;
     if (!world_open(&w, document)) return;
-    Run *run = open_run(&w);
+    Run *run = open_run(&w, &err);
     if (run) {
         debug_run(&w, run, calls, usual_calls);
         open_again(&w);

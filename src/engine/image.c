@@ -33,8 +33,8 @@ int64_t frame_number(Json key) {
  * none; so are counts. */
 #define TIME_MAX INT64_C(999999999999999999)
 
-/* PLAIN, what a frame waits for that no debugger has stopped, is made of the rows of wait.h. BARE is the same
- * or a failure that a debugger has let go on, WAIT either of them or a pause: a pause is of one thing. */
+/* PLAIN, what a frame waits for, is made of the rows of wait.h that hold no other wait. BARE is the same or a
+ * failure, WAIT either of them or a pause: a pause is of one thing, and a failure of nothing that has failed. */
 static const ShapeName image_shapes[] = {
     {"ANY", "any|null"},
     {"COUNT", "int(0..2147483647)"},
@@ -49,7 +49,7 @@ static const ShapeName image_shapes[] = {
     {"EXTRA", "{held?: TIME, inject?: array, *: ANY}|null"},
     {"WRITES", "{*: [ANY, text|null, ANY...]}|null"},
     {"WAIT", "BARE|PAUSE"},
-    {"BARE", "PLAIN|FAILING"},
+    {"BARE", "PLAIN|FAILED|FAILING"},
 };
 _Static_assert(HOOK_POSITIONS == 4, "POSITION says how many there are");
 
@@ -68,23 +68,24 @@ static Shape *compiled(const char *text, const ShapeName *names) {
 
 static void compile_shapes(void) {
     enum { FIXED = sizeof image_shapes / sizeof *image_shapes };
-    ShapeName names[FIXED + WAIT_KINDS + 1] = {{0}};
+    ShapeName names[FIXED + 5] = {{0}};
     Buf plain = BUF_INIT, texts[WAIT_KINDS] = {BUF_INIT};
     size_t n = FIXED;
     memcpy(names, image_shapes, sizeof image_shapes);
     buf_adds(&plain, "null");
     for (int i = WAIT_GO; i < WAIT_UNKNOWN; i++) {
-        bool named = i == WAIT_PAUSE || i == WAIT_FAILING;
-        Buf *text = named ? &texts[i] : &plain;
-        buf_printf(text, "%s[\"%s\", %s]", named ? "" : "|", wait_rows[i].word, wait_rows[i].shape);
-        if (named) names[n++] = (ShapeName){i == WAIT_PAUSE ? "PAUSE" : "FAILING", text->data};
+        Buf *text = wait_rows[i].held ? &texts[i] : &plain;
+        buf_printf(text, "%s[\"%s\", %s]", text == &plain ? "|" : "", wait_rows[i].word,
+                   wait_rows[i].shape);
     }
+    names[n++] = (ShapeName){"PAUSE", texts[WAIT_PAUSE].data};
+    names[n++] = (ShapeName){"FAILED", texts[WAIT_FAILED].data};
+    names[n++] = (ShapeName){"FAILING", texts[WAIT_FAILING].data};
     names[n++] = (ShapeName){"PLAIN", plain.data};
     image_shape = compiled("[RUN, {\"1\": FRAME, *: FRAME}, ANY...]", names);
     writes_shape = compiled("WRITES", names);
     buf_clear(&plain);
-    buf_clear(&texts[WAIT_PAUSE]);
-    buf_clear(&texts[WAIT_FAILING]);
+    for (int i = 0; i < WAIT_KINDS; i++) buf_clear(&texts[i]);
 }
 
 static const Shape *shape_of(Shape *const *shape) {

@@ -172,14 +172,9 @@ bool fit_tasks(Frame *f, Error *err) {
     return (node && node->task && !node_is_leaf(node)) || node_gone(f, err);
 }
 
-/* Branches that have left nothing yet are still there to do so; also where the frame waits for them again
- * after an error. */
+/* Branches that have left nothing yet are still there to do so. */
 bool fit_join(Frame *f, Error *err) {
-    Json join = f->waits == WAIT_FAILED    ? json_array_get(f->wait, WAIT_FAILED_BEFORE)
-                : f->waits == WAIT_FAILING ? json_array_get(f->wait, WAIT_FAILING_BEFORE)
-                                           : f->wait;
-    if (!wait_is(join, WAIT_JOIN)) return true;
-    Json all = json_array_get(join, WAIT_JOIN_WRITES);
+    Json all = json_array_get(f->wait, WAIT_JOIN_WRITES);
     bool ok = json_kind(all) == JSON_ARRAY && !frame_top(f)->graph->scoped;
     size_t open = 0;
     for (size_t i = 0; ok && i < json_array_len(all); i++) {
@@ -192,28 +187,34 @@ bool fit_join(Frame *f, Error *err) {
                      (long long)f->id);
 }
 
+static bool fit_wait(Frame *f, Error *err);
+
+/* What it waits for below a pause or a failure has to fit as well: it is what is gone on with. */
+static bool fit_held(Frame *f, size_t at, Error *err) {
+    WaitKind kind = f->waits;
+    Json wait = f->wait, inner = json_ref(json_array_get(wait, at));
+    f->wait = json_ref(inner);
+    f->waits = wait_kind(inner);
+    bool ok = json_is_none(inner) || fit_wait(f, err);
+    if (!json_identical(f->wait, inner) && kind == WAIT_PAUSE) {
+        wait = json_array_set(wait, WAIT_PAUSED, wait_of(WAIT_LOOKED));
+        wait = json_array_set(wait, WAIT_PAUSE_POSITION, json_int(HOOK_BEFORE));
+    } else if (!json_identical(f->wait, inner)) {
+        wait = json_array_set(wait, at, json_null());
+    }
+    json_unref(f->wait);
+    json_unref(inner);
+    f->wait = wait;
+    f->waits = kind;
+    return ok;
+}
+
 static bool fit_wait(Frame *f, Error *err) {
     const WaitRow *row = &wait_rows[f->waits];
     const Level *l = frame_top(f);
     bool lost = !l->node && row->at > (l->graph->scoped ? AT_ANY : AT_NODE_OF_LIST);
-    return lost ? fits_or_begins(f, false) : !row->fit || row->fit(f, err);
-}
-
-/* What it waits for below a pause has to fit as well: it is what is gone on with. */
-bool fit_pause(Frame *f, Error *err) {
-    Json pause = f->wait, inner = json_ref(json_array_get(pause, WAIT_PAUSED));
-    f->wait = json_ref(inner);
-    f->waits = wait_kind(inner);
-    bool ok = fit_wait(f, err);
-    if (!json_identical(f->wait, inner)) {
-        pause = json_array_set(pause, WAIT_PAUSED, wait_of(WAIT_LOOKED));
-        pause = json_array_set(pause, WAIT_PAUSE_POSITION, json_int(HOOK_BEFORE));
-    }
-    json_unref(f->wait);
-    json_unref(inner);
-    f->wait = pause;
-    f->waits = WAIT_PAUSE;
-    return ok;
+    if (lost) return fits_or_begins(f, false);
+    return row->held ? fit_held(f, row->held, err) : !row->fit || row->fit(f, err);
 }
 
 /* ---- frames ---- */

@@ -35,6 +35,5 @@ bool fit_interrupt(Frame *f, Error *err);
 bool fit_map(Frame *f, Error *err);
 bool fit_tasks(Frame *f, Error *err);
 bool fit_join(Frame *f, Error *err);
-bool fit_pause(Frame *f, Error *err);
 
 #endif

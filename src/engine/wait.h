@@ -82,6 +82,7 @@ typedef struct WaitRow {
     WaitsAt at;            /* a record that says otherwise begins anew */
     unsigned char list;    /* where the list is that has a place for each child; 0: none */
     unsigned char left;    /* where what its children left is; 0: nowhere */
+    unsigned char held;    /* where another wait is that is gone on with after it; 0: none */
     unsigned char work[WORK_PARTS];
     bool (*enough)(
         const Frame *f); /* its children have come to so much that it goes on; NULL: all must end */
