@@ -4,6 +4,7 @@
 #include "args.h"
 #include "ascii.h"
 #include "changed.h"
+#include "choice.h"
 #include "divergence.h"
 #include "export.h"
 #include "flow.h"
@@ -144,7 +145,8 @@ typedef struct History {
     Json list;
     Changed changed;
     int64_t left, next;
-    bool values;
+    bool values, edges;
+    FlowAt flow;
 } History;
 
 static bool add_entry(History *h, int64_t seq, Json entry) {
@@ -157,12 +159,18 @@ static bool on_checkpoint(void *ctx, const Checkpoint *c) {
     History *h = ctx;
     Changed *w = &h->changed;
     StepResult result = {0};
-    Json before = !h->values || !c->parent ? json_null()
-                  : c->parent == w->seq    ? json_ref(w->image)
-                                           : chain_image(w->store, w->run, c->parent, NULL, NULL);
+    bool edges = h->edges && result_has_edges(c), looks = h->values || edges;
+    Json before = !looks || !c->parent  ? json_null()
+                  : c->parent == w->seq ? json_ref(w->image)
+                                        : chain_image(w->store, w->run, c->parent, NULL, NULL);
     Json entry = checkpoint_json(c, changed_keys(w, c));
+    if (looks) result_read(c, before, w->image, &result);
+    if (edges) {
+        const Flow *flow = flow_at(&h->flow, w->image);
+        Json told = flow ? choices_told(flow, before, w->image, result.edges) : json_none();
+        entry = OBJECT_ADD(entry, KEY("edges", told));
+    }
     if (h->values) {
-        result_read(c, before, w->image, &result);
         entry = OBJECT_ADD(entry, KEY("update", json_ref(result.update)),
                            KEY("failure", json_ref(result.error)));
     }
@@ -217,9 +225,12 @@ Json stored_history(Store *store, Json args, Error *err) {
         History h = {.list = json_array(), .changed = {store, row.run}};
         h.left = args_int(args, "limit", HISTORY_PAGE);
         h.values = args_bool(args, "values", false);
+        h.edges = args_bool(args, "edges", false);
+        h.flow = (FlowAt){.store = store, .row = &row};
         from = last ? first_of_last(store, &row, last) : from;
         bool ok = store_history(store, row.run, from, on_checkpoint, on_damaged, &h, err);
         changed_clear(&h.changed);
+        flow_at_clear(&h.flow);
         out = OBJECT(KEY("run", run_json(store, &row)), KEY("checkpoints", h.list),
                      KEY("next", !h.left && h.next <= row.last ? json_int(h.next) : json_none()));
         if (!ok) json_clear(&out);

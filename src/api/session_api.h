@@ -24,6 +24,8 @@
  *     variables         gives `value` of small values, `children` of others
  *     config_set        for this one execution; the path is inside the node as written
  *     replay            a new run of one node on the input that it had; `replayed` tells how it ended
+ *     edges             `last` is the newest choice of the frame, or of one that it came from, and may be of a node
+ *                       before: where there is one way on, nothing is chosen
  *     history           newest last; frames that have ended are in it, too
  *     export            gives the whole session as one document (export.h)
  *

@@ -90,6 +90,20 @@ Json debug_diff(Session *session, Json args, Error *err) {
 
 const OperationPast past_diff = {.question = diff_question, .read = travel_changes};
 
+/* ---- edges ---- */
+
+static Json edges_question(Session *session, Json args, Error *err) {
+    Frame *f = args_frame(session, args, err);
+    return f ? session_ask_choice(session, f, err) : json_none();
+}
+
+Json debug_edges(Session *session, Json args, Error *err) {
+    Frame *f = args_frame(session, args, err);
+    return f ? session_edges(f) : json_none();
+}
+
+const OperationPast past_edges = {.question = edges_question, .read = travel_choice};
+
 /* ---- history ---- */
 
 /* Of where the run stands in the store: what is not there has not been told of. */

@@ -27,7 +27,9 @@ const ShapeName thing_shapes[] = {
      "{kind: text, message: text, node?: text, file?: text, line?: int, column?: int, ...}"},
     {"CHECKPOINT",
      "{checkpoint: int, parent?: int, step: int, node?: text, frame: int, status: text, at: time, "
-     "changed: [text], update?: VALUE, failure?: FAILURE} | {checkpoint: int, status: \"damaged\", error: text}"},
+     "changed: [text], update?: VALUE, failure?: FAILURE, edges?: [EDGE]} | {checkpoint: int, status: \"damaged\", error: text}"},
+    {"EDGE",
+     "{from: text, frame: int, to: [text], error?: bool, tried: [{when: text, to: [text], gave: VALUE}], checkpoint?: int}"},
     {"LOG",
      "{n: int, node: text, frame: int, execution: text, attempt: int, stream: \"stdout\"|\"stderr\"|\"log\", "
      "offset: int, at: time, text: text} | {n: int, error: text}"},

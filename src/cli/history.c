@@ -10,6 +10,7 @@
 
 #include <inttypes.h>
 #include <stdio.h>
+#include <string.h>
 
 enum { GAVE_MAX = 60 };
 
@@ -17,7 +18,7 @@ typedef struct HistoryArgs {
     Common common;
     Place place;
     int64_t limit; /* 0: all */
-    bool values;
+    bool values, verbose;
 } HistoryArgs;
 
 /* ---- for people ---- */
@@ -45,19 +46,33 @@ static void put_given(Json c, Buf *out) {
     }
 }
 
+/* Conditions that were tried, and where it went: "b (.n > 5: false, .n > 2: true)". */
+static void put_edges(Json c, Buf *out) {
+    Json edges = field_get(c, "edges");
+    for (size_t i = 0; i < json_array_len(edges); i++) {
+        Json edge = json_array_get(edges, i), from = field_get(edge, "from");
+        buf_adds(out, i ? "; " : "");
+        if (strcmp(json_string_data(&from), field_string(c, "node")) != 0) {
+            buf_printf(out, "from %s: ", json_string_data(&from));
+        }
+        output_edge(edge, out);
+    }
+}
+
 /* A parent that is not the checkpoint before it is where a fork begins. */
-static void add_row(Table *table, Json c, int64_t head, int64_t previous, bool values) {
+static void add_row(Table *table, Json c, int64_t head, int64_t previous, const HistoryArgs *args) {
     char seq[32], parent[32] = "", step[32] = "", frame[32] = "";
     int64_t number = field_number(c, "checkpoint", 0), above = field_number(c, "parent", 0);
     bool damaged = !json_is_none(field_get(c, "error"));
-    Buf last = BUF_INIT;
+    Buf last = BUF_INIT, edges = BUF_INIT;
     snprintf(seq, sizeof seq, "%s%" PRId64, number == head ? "*" : " ", number);
     if (above && above != previous) snprintf(parent, sizeof parent, "%" PRId64, above);
     if (!damaged) {
         snprintf(step, sizeof step, "%" PRId64, field_number(c, "step", 0));
         snprintf(frame, sizeof frame, "%" PRId64, field_number(c, "frame", 0));
     }
-    (values ? put_given : put_changed)(c, &last);
+    (args->values ? put_given : put_changed)(c, &last);
+    put_edges(c, &edges);
     const char *cells[] = {seq,
                            parent,
                            step,
@@ -65,9 +80,11 @@ static void add_row(Table *table, Json c, int64_t head, int64_t previous, bool v
                            frame,
                            field_string(c, "status"),
                            field_string(c, "at"),
-                           last.data ? last.data : ""};
+                           last.data ? last.data : "",
+                           edges.data ? edges.data : ""};
     table_row(table, cells);
     buf_clear(&last);
+    buf_clear(&edges);
 }
 
 /* ---- the command ---- */
@@ -88,7 +105,7 @@ static void show_page(const HistoryArgs *args, Shown *shown, Json page) {
             fputs(shown->n ? ",\n" : "\n", stdout);
             output_print(c);
         } else {
-            add_row(&shown->table, c, head, shown->previous, args->values);
+            add_row(&shown->table, c, head, shown->previous, args);
         }
         if (!json_is_none(field_get(c, "error"))) {
             shown->damaged = true;
@@ -100,17 +117,18 @@ static void show_page(const HistoryArgs *args, Shown *shown, Json page) {
 
 static int act(void *ctx) {
     const HistoryArgs *args = ctx;
-    const char *heading[] = {" SEQ",  "PARENT", "STEP", "NODE",
-                             "FRAME", "STATUS", "AT",   args->values ? "GAVE" : "CHANGED"};
+    const char *heading[] = {" SEQ",   "PARENT", "STEP", "NODE",
+                             "FRAME",  "STATUS", "AT",   args->values ? "GAVE" : "CHANGED",
+                             "WENT TO"};
     Asking a;
-    Shown shown = {.table = {.columns = 8}};
+    Shown shown = {.table = {.columns = args->verbose ? 9 : 8}};
     Json more = OBJECT(KEY("last", args->limit ? json_int(args->limit) : json_none()));
     table_row(&shown.table, heading);
     asking_begin(&a, &args->common);
     while (!json_is_none(more)) {
-        Json page =
-            ask(&a, "run_history",
-                OBJECT_ADD(more, KEY("thread", args->place.thread), KEY("values", args->values)));
+        Json page = ask(&a, "run_history",
+                        OBJECT_ADD(more, KEY("thread", args->place.thread),
+                                   KEY("values", args->values), KEY("edges", args->verbose)));
         if (args->common.json && !shown.n && !json_is_none(page)) putchar('[');
         show_page(args, &shown, page);
         int64_t next = field_number(page, "next", 0);
@@ -141,9 +159,14 @@ const Command command_history = {
     OPTIONS({"limit", 'n', "N", "only the last N", TAKES(OPTION_COUNT, HistoryArgs, limit)},
             {"values", 0, NULL, "with what the nodes gave back",
              TAKES(OPTION_FLAG, HistoryArgs, values)},
+            {"verbose", 'v', NULL,
+             "with the edges that were taken where there was a choice, and what "
+             "each condition gave",
+             TAKES(OPTION_FLAG, HistoryArgs, verbose)},
             STORE_ROW, JSON_ROW("as an array of objects")),
     EXAMPLES(
         {"pawl history review-7", "every step of the run, the last one at the end"},
+        {"pawl history review-7 -v", "the same, and why it went where it went"},
         {"pawl history review-7 --json | pawl eval '.[] | select(.changed | index(\"errors\"))'",
          "the steps that changed `errors`"}),
     .args = sizeof(HistoryArgs),

@@ -153,6 +153,39 @@ static void view_nodes(View *v, Json answer) {
     view_table(v, &t);
 }
 
+static void view_edge(View *v, const char *before, Json edge) {
+    Buf text = BUF_INIT;
+    output_edge(edge, &text);
+    Json line = json_string(text.data ? text.data : "", text.len);
+    view_puts(v, before);
+    view_text(v, line);
+    json_unref(line);
+    buf_clear(&text);
+}
+
+/* Which edges there are, and which was taken last, with what its conditions gave. */
+static void view_edges(View *v, Json answer) {
+    Json edges = field_get(answer, "edges"), last = field_get(answer, "last");
+    if (!json_is_none(last)) {
+        view_printf(v, "Last choice (checkpoint %lld): from ",
+                    (long long)field_number(last, "checkpoint", 0));
+        view_text(v, field_get(last, "from"));
+        view_edge(v, " to ", last);
+        view_puts(v, "\n");
+    }
+    view_puts(v, json_array_len(edges) ? "Edges from here:\n" : "There are no edges from here.\n");
+    for (size_t i = 0; i < json_array_len(edges); i++) {
+        Json edge = json_array_get(edges, i);
+        view_edge(v, "  to ", edge);
+        view_puts(v, json_is_none(field_get(edge, "error")) ? "" : " on error");
+        if (field_has_text(edge, "when")) {
+            view_puts(v, " when ");
+            view_text(v, field_get(edge, "when"));
+        }
+        view_puts(v, "\n");
+    }
+}
+
 /* All that is known of it: how a command ended and what it wrote, where a script was. */
 static void view_failure(View *v, Json answer) {
     static const char *const told[] = {"kind", "message", "node", "file", "line", "column"};
@@ -190,6 +223,7 @@ static void view_failure(View *v, Json answer) {
 const InfoSubject info_subjects[] = {
     {"breakpoints", "breakpoints", view_breakpoints},
     {"config", "config", view_config},
+    {"edges", "edges", view_edges},
     {"error", "frame", view_failure},
     {"frames", "frames", view_frames},
     {"injected", "injected", view_injected},
@@ -407,9 +441,10 @@ const ConsoleCommand frame_commands[] = {
     {"backtrace", "bt where w", "", "show the levels of the selected frame", .operation = "frame",
      .view = view_frame},
     {"info", "i",
-     "breakpoints | config | error | frames | injected | node | nodes | pending | session | stack | watches",
+     "breakpoints | config | edges | error | frames | injected | node | nodes | pending | session | stack | watches",
      "tell about something", NULL, "info breakpoints",
-     .words = "breakpoints config error frames injected node nodes pending session stack watches",
+     .words =
+         "breakpoints config edges error frames injected node nodes pending session stack watches",
      .read = read_info},
     {"history", "", "[N] [@CHECKPOINT] [all]", "list the last steps of the run",
      "N of them, those before a checkpoint, or `all` checkpoints.", "history 20", .words = "all",

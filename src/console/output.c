@@ -1,7 +1,9 @@
 #include "output.h"
 
+#include "fields.h"
 #include "json_print.h"
 #include "terminal.h"
+#include "utf8.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -110,4 +112,45 @@ void table_print(const Table *t) {
 
 void table_clear(Table *t) {
     buf_clear(&t->cells);
+}
+
+/* ---- edges ---- */
+
+enum { CONDITION_MAX = 60, GAVE_MAX = 40 };
+
+/* On one line, and not much of it. */
+static void put_short(const char *text, size_t len, size_t max, Buf *out) {
+    bool cut = len > max;
+    size_t from = out->len;
+    buf_add(out, text, cut ? max - 3 : len);
+    if (cut) out->len -= utf8_unfinished(out->data + from, out->len - from);
+    buf_adds(out, cut ? "..." : "");
+    for (size_t i = from; i < out->len; i++)
+        out->data[i] = out->data[i] == '\n' ? ' ' : out->data[i];
+}
+
+static void put_targets(Json edge, Buf *out) {
+    Json to = field_get(edge, "to");
+    for (size_t i = 0; i < json_array_len(to); i++) {
+        Json name = json_array_get(to, i);
+        buf_adds(out, i ? ", " : "");
+        put_short(json_string_data(&name), json_string_len(name), CONDITION_MAX, out);
+    }
+}
+
+void output_edge(Json edge, Buf *out) {
+    Json tried = field_get(edge, "tried");
+    size_t n = json_array_len(tried);
+    put_targets(edge, out);
+    for (size_t i = 0; i < n; i++) {
+        Json one = json_array_get(tried, i), when = field_get(one, "when");
+        Buf gave = BUF_INIT;
+        json_print(field_get(one, "gave"), &(JsonPrintOptions){.max_bytes = GAVE_MAX + 4}, &gave);
+        buf_adds(out, i ? ", " : " (");
+        put_short(json_string_data(&when), json_string_len(when), CONDITION_MAX, out);
+        buf_adds(out, ": ");
+        put_short(gave.data ? gave.data : "", gave.len, GAVE_MAX, out);
+        buf_clear(&gave);
+    }
+    buf_adds(out, n ? ")" : "");
 }

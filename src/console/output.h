@@ -30,7 +30,7 @@ const char *output_duration(int64_t ms, char *out);
 
 /* ---- tables ---- */
 
-enum { TABLE_COLUMNS_MAX = 8 };
+enum { TABLE_COLUMNS_MAX = 9 };
 
 /* Text in columns as wide as they need be. Start with a Table that is zero but for its columns. */
 typedef struct Table {
@@ -48,5 +48,8 @@ void table_next(Table *t);
 void table_write(const Table *t, Buf *out);
 void table_print(const Table *t); /* to standard output */
 void table_clear(Table *t);
+
+/* An EDGE in a line: "b, c (.n > 5: false, .n > 2: true)". */
+void output_edge(Json edge, Buf *out);
 
 #endif

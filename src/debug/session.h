@@ -159,6 +159,10 @@ Json session_reverse(Session *s, Json place, Error *err);
 typedef enum DiffSince { DIFF_PAUSE, DIFF_NODE, DIFF_START } DiffSince;
 /* For travel_changes(). null: there is nothing to read, and session_diff_pauses() has the answer. */
 Json session_ask_changes(Session *s, Frame *f, DiffSince since, Error *err);
+/* The edges from the node that the frame is at: {frame, node?, edges}; and that as a question for the last that
+ * it, or a frame around it, took (travel_choice()): null where there is no record to ask. */
+Json session_edges(Frame *f);
+Json session_ask_choice(Session *s, Frame *f, Error *err);
 Json session_diff_pauses(Frame *f, Error *err);
 
 /* For travel_step(). f NULL: none is selected. */

@@ -2,6 +2,7 @@
  * (travel.h), and what it does with the answer. */
 #include "session_inside.h"
 
+#include "choice.h"
 #include "inspect.h"
 #include "json_build.h"
 #include "mem.h"
@@ -63,21 +64,37 @@ Json session_ask_reverse(Session *s, Frame *f, Error *err) {
         OBJECT(KEY("frame", s->pause_all ? 0 : frame_id(f)), KEY("breakpoints", specs)));
 }
 
+/* Its number and those of the frames that it came from; given. */
+static Json frame_line(const Frame *f) {
+    Json frames = json_array();
+    for (; f; f = frame_parent(f)) frames = json_array_push(frames, json_int(frame_id(f)));
+    return frames;
+}
+
 Json session_ask_changes(Session *s, Frame *f, DiffSince since, Error *err) {
     const FrameStop *fs = session_stop_of(f);
     if (since == DIFF_PAUSE && fs && !json_is_none(fs->before)) return json_null();
-    Json question = question_of(s, false, err), frames = json_array();
+    Json question = question_of(s, false, err);
     Json now = json_is_none(question) || since == DIFF_NODE ? json_none() : frame_will_see(f, err);
     if (json_is_none(question) || (since != DIFF_NODE && json_is_none(now))) {
         json_unref(question);
-        json_unref(frames);
         return json_none();
     }
-    for (const Frame *at = f; at; at = frame_parent(at)) {
-        frames = json_array_push(frames, json_int(frame_id(at)));
-    }
-    return with_fields(
-        question, OBJECT(KEY("since", (int64_t)since), KEY("frames", frames), KEY("now", now)));
+    return with_fields(question, OBJECT(KEY("since", (int64_t)since), KEY("frames", frame_line(f)),
+                                        KEY("now", now)));
+}
+
+Json session_edges(Frame *f) {
+    const Node *node = session_node(f);
+    const Graph *graph = node ? node->graph : frame_graph(f, frame_depth(f) - 1);
+    return OBJECT(KEY("frame", frame_id(f)), KEY("node", node ? node->name : NULL),
+                  KEY("edges", edges_of(graph, node)));
+}
+
+Json session_ask_choice(Session *s, Frame *f, Error *err) {
+    if (!engine_store(run_engine(s->run))) return json_null();
+    return with_fields(question_of(s, true, err),
+                       OBJECT(KEY("frames", frame_line(f)), KEY("answer", session_edges(f))));
 }
 
 Json session_diff_pauses(Frame *f, Error *err) {

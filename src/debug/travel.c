@@ -3,6 +3,7 @@
 #include "travel.h"
 
 #include "breakpoints.h"
+#include "choice.h"
 #include "image_read.h"
 #include "inspect.h"
 #include "json_build.h"
@@ -452,6 +453,52 @@ static Flow *load_injected(const Reverse *r, Json image, int64_t frame) {
     flow_problems_clear(&problems);
     if (flow) breakpoints_add_flow(r->breakpoints, flow);
     return flow;
+}
+
+/* ---- the edge that led here ---- */
+
+static bool is_of(Json frames, Json edge) {
+    Json frame = json_object_get_c(edge, "frame");
+    for (size_t i = 0; i < json_array_len(frames); i++) {
+        if (json_equal(json_array_get(frames, i), frame)) return true;
+    }
+    return false;
+}
+
+/* Of the edges that a checkpoint has, the last of one of the frames; given, JSON_NONE: none. */
+static Json choice_in(const Past *p, int64_t seq, int64_t parent, Json frames) {
+    StepResult result = {0};
+    Checkpoint c;
+    Json before = parent ? image_at(p, parent, NULL) : json_null(), found = json_none();
+    Json after = image_at(p, seq, NULL);
+    if (store_checkpoint(p->store, p->run, seq, &c, NULL)) result_read(&c, before, after, &result);
+    Json told = choices_told(p->flow, before, after, result.edges);
+    for (size_t i = json_array_len(told); i-- > 0 && json_is_none(found);) {
+        Json edge = json_array_get(told, i);
+        if (is_of(frames, edge)) found = OBJECT_ADD(json_ref(edge), KEY("checkpoint", seq));
+    }
+    json_unref(told);
+    json_unref(before);
+    json_unref(after);
+    result_clear(&result);
+    return found;
+}
+
+Json travel_choice(Store *store, Json question, Error *err) {
+    Past p;
+    Json found = json_none();
+    if (!past_init(&p, store, question, err)) return json_none();
+    int64_t seq = p.head;
+    for (size_t i = 0; i < CHOICES_LOOKED_AT && seq && json_is_none(found); i++) {
+        Checkpoint c;
+        if (!store_checkpoint(store, p.run, seq, &c, NULL)) break;
+        int64_t at = seq, parent = c.parent;
+        seq = parent;
+        if (!result_has_edges(&c)) continue;
+        found = choice_in(&p, at, parent, json_object_get_c(question, "frames"));
+    }
+    past_clear(&p);
+    return OBJECT_ADD(json_ref(json_object_get_c(question, "answer")), KEY("last", found));
 }
 
 /* ---- one step ---- */

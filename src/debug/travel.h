@@ -25,6 +25,11 @@ Json travel_changes(Store *store, Json question, Error *err);
 /* The same of two states and their checkpoints (0: none). Borrows them. */
 Json travel_diff(Json from, Json to, int64_t from_seq, int64_t to_seq);
 
+/* {frames (as above), answer}: the answer with `last`, the last choice of an edge that one of them made (EDGE, with its
+ * checkpoint), as far back as CHOICES_LOOKED_AT checkpoints. */
+enum { CHOICES_LOOKED_AT = 1000 };
+Json travel_choice(Store *store, Json question, Error *err);
+
 /* Where to go back to: {there (rewind_read()), checkpoint, frame, counts? (recording_counts())}.
  *
  *     travel_to        {checkpoint, frame}     that checkpoint

@@ -1,6 +1,7 @@
 /* advance.c - one step of a frame: the gate before its node, the node, the edge after it. */
 #include "advance.h"
 
+#include "choice.h"
 #include "control.h"
 #include "event.h"
 #include "fail.h"
@@ -95,6 +96,7 @@ static const Edge *choose_edge(Frame *f, Edges edges, Error *err) {
                              : evaluator_run(f->run->evaluator, edge->when, l->state, NULL, err);
         if (frame_goes_on(f)) return NULL;
         bool taken = json_truthy(holds), failed = json_is_none(holds);
+        choice_tried(f, i, holds, !i);
         json_unref(holds);
         if (failed) {
             error_wrap(err, "the condition of an edge from `%s`",
@@ -114,7 +116,8 @@ bool frame_go_on(Frame *f) {
     Error err = ERROR_INIT;
     const Level *l = frame_top(f);
     if (l->graph->scoped) return task_go_on(f);
-    const Edge *edge = choose_edge(f, l->node ? l->node->edges : l->graph->start, &err);
+    const Edges *edges = l->node ? &l->node->edges : &l->graph->start;
+    const Edge *edge = choose_edge(f, *edges, &err);
     if (!edge) {
         frame_set_wait(f, wait_of(WAIT_AFTER));
         if (frame_goes_on(f)) {
@@ -124,6 +127,7 @@ bool frame_go_on(Frame *f) {
         }
         return false;
     }
+    choice_made(f, edges, edge, false);
     frame_take_edge(f, edge);
     return true;
 }
@@ -223,6 +227,7 @@ void frame_finished(Frame *f, Json update) {
         }
         return;
     }
+    choice_made(f, &node->edges, edge, false);
     frame_take_edge(f, edge);
     frame_record(f, node, word, update);
 }

@@ -7,6 +7,7 @@
 #include "engine.h"
 
 #include "advance.h"
+#include "choice.h"
 #include "event.h"
 #include "fail.h"
 #include "folders.h"
@@ -492,6 +493,7 @@ void run_free(Run *run) {
     json_unref(run->folder);
     json_unref(run->debug);
     json_unref(run->by_hand);
+    choices_clear(run);
     mem_free(run->folder_path);
     mem_free(run->own_folder);
     mem_free(run);

@@ -77,6 +77,7 @@ typedef struct Event {
     const char *status;     /* STEP: of the checkpoint; SETTLED: of the run */
     int depth;              /* of the frame's stack; 1: not nested */
     Json update, state;     /* STEP; INTERRUPT has state */
+    Json edges;             /* STEP, with them: that were chosen (choices_tell()) */
     Json data;
 } Event;
 

@@ -40,6 +40,7 @@ static void clear_event(QueuedEvent *q) {
     mem_free(q->frame_name);
     json_unref(q->event.update);
     json_unref(q->event.state);
+    json_unref(q->event.edges);
     json_unref(q->event.data);
 }
 

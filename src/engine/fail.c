@@ -8,6 +8,7 @@
 #include "fail.h"
 
 #include "advance.h"
+#include "choice.h"
 #include "event.h"
 #include "image_read.h"
 #include "inject.h"
@@ -163,6 +164,7 @@ static void take_error_edge(Frame *f, const Edge *edge, Json error, LevelAt fail
     level_begin_node(l);
     l->steps++;
     run->step++;
+    choice_made(f, &node->error_edges, edge, true);
     frame_take_edge(f, edge);
     bool own = failed.frame == f->id && failed.level + 1 == f->nlevels;
     frame_record_result(f, node, "failed",

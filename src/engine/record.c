@@ -1,6 +1,7 @@
 /* record.c - a checkpoint: the image renewed where frames are dirty, and the difference written. */
 #include "record.h"
 
+#include "choice.h"
 #include "event.h"
 #include "image_read.h"
 #include "injected.h"
@@ -277,6 +278,8 @@ static bool write_checkpoint(Run *run, const Frame *f, const Node *node, const S
                          .patch = patch,
                          .key = f->key,
                          .now = json_object_get(json_array_get(image, IMAGE_FRAMES), f->key),
+                         .choices = run->choices,
+                         .nchoices = run->nchoices,
                          .task = node && node->task,
                          .element = f->is_element && !result->at.level};
     bool snapshot = chain_wants_snapshot(&run->weight, size + DEBUG_WEIGHT * json_size(run->debug));
@@ -333,9 +336,11 @@ int64_t run_record_result(Run *run, Frame *f, const Node *node, const char *stat
                             .node = c.node,
                             .status = status,
                             .update = run->values ? json_ref(result.update) : json_none(),
+                            .edges = run->values ? choices_tell(run) : json_none(),
                             .state = run->values ? frame_sees(seen) : json_none()});
     }
     result_clear(&result);
+    if (run->nchoices) choices_recorded(run);
     for (Frame *at = run->dirty, *next; at; at = next) {
         next = at->dirty_next;
         at->dirty = false;

@@ -4,6 +4,7 @@
  * values by what they are in memory. What the walk does not find is written by value. */
 #include "result.h"
 
+#include "choice.h"
 #include "json_binary.h"
 #include "json_build.h"
 #include "store_chain.h"
@@ -219,14 +220,41 @@ bool checkpoint_ends_node(const char *node, const char *status) {
     return ends;
 }
 
+static bool is_own(const Checkpoint *c, LevelAt at, const Choice *choice) {
+    return choice->at.frame == c->frame && at.frame == c->frame && choice->at.level == at.level &&
+           !strcmp(choice->node->name, c->node);
+}
+
+/* With the edges that were chosen. Consumes form. */
+static Json with_edges(Json form, Json edges) {
+    return OBJECT(KEY("edges", edges), KEY("as", form));
+}
+
+static Json with_choices(const ResultPlace *p, LevelAt at, Json form) {
+    if (p->nchoices == 1 && p->choices->edge >= 0 && json_is_none(form) &&
+        choice_is_plain(p->choices) && is_own(p->c, at, p->choices)) {
+        return json_int(p->choices->edge);
+    }
+    Json edges = json_array();
+    for (size_t i = 0; i < p->nchoices; i++) {
+        if (p->choices[i].edge >= 0) edges = json_array_push(edges, choice_json(&p->choices[i]));
+    }
+    if (json_array_len(edges)) return with_edges(form, edges);
+    json_unref(edges);
+    return form;
+}
+
 bool result_encode(const ResultPlace *p, const StepResult *r, Buf *out) {
     bool any = !json_is_none(r->update) || !json_is_none(r->error) || !json_is_none(r->set) ||
                !json_is_none(r->by_hand);
-    if (!any && !checkpoint_ends_node(p->c->node, p->c->status)) return false;
-    Json form = form_of(p, r);
-    if (!json_is_none(form)) json_encode(form, out);
+    bool ends = any || checkpoint_ends_node(p->c->node, p->c->status);
+    if (!ends && !p->nchoices) return false;
+    Json form = ends ? form_of(p, r) : json_object();
+    if (p->nchoices) form = with_choices(p, r->at, form);
+    bool says = ends || json_object_len(form);
+    if (!json_is_none(form) && says) json_encode(form, out);
     json_unref(form);
-    return true;
+    return says;
 }
 
 /* ---- reading ---- */
@@ -313,6 +341,21 @@ static void read_form(const ResultPlace *p, Json form, StepResult *out) {
     }
 }
 
+/* Takes the edges out of a form. Consumes it, and gives what is left. */
+static Json read_edges(const Checkpoint *c, Json form, StepResult *out) {
+    if (json_tag(form) == JSON_TAG_INT) {
+        out->edges = ARRAY(ARRAY(json_bool(false), form, json_null(), json_int(c->frame),
+                                 json_int((int64_t)out->at.level), json_string_c(c->node)));
+        return json_none();
+    }
+    Json edges = json_object_get_c(form, "edges");
+    if (json_kind(edges) != JSON_ARRAY) return form;
+    Json as = json_ref(json_object_get_c(form, "as"));
+    out->edges = json_ref(edges);
+    json_unref(form);
+    return as;
+}
+
 bool result_read(const Checkpoint *c, Json before, Json after, StepResult *out) {
     Json form = c->result_len ? chain_decode(c->result, c->result_len, NULL) : json_none();
     ResultPlace p = {.c = c,
@@ -323,11 +366,21 @@ bool result_read(const Checkpoint *c, Json before, Json after, StepResult *out) 
                      .now = image_frame(after, c->frame)};
     bool sound = c->result && (!c->result_len || !json_is_none(form));
     *out = (StepResult){.at = usual_level(&p)};
-    if (sound) read_form(&p, form, out);
+    if (sound) {
+        form = read_edges(c, form, out);
+        read_form(&p, form, out);
+    }
     json_unref(p.patch);
     json_unref(p.key);
     json_unref(form);
     return sound;
+}
+
+bool result_has_edges(const Checkpoint *c) {
+    Json form = c->result_len ? chain_decode(c->result, c->result_len, NULL) : json_none();
+    bool has = json_tag(form) == JSON_TAG_INT || !json_is_none(json_object_get_c(form, "edges"));
+    json_unref(form);
+    return has;
 }
 
 void result_clear(StepResult *r) {
@@ -335,6 +388,7 @@ void result_clear(StepResult *r) {
     json_clear(&r->error);
     json_clear(&r->set);
     json_clear(&r->by_hand);
+    json_clear(&r->edges);
 }
 
 bool result_by_value(const Checkpoint *c, Json before, Json after, Buf *out) {
@@ -342,6 +396,7 @@ bool result_by_value(const Checkpoint *c, Json before, Json after, Buf *out) {
     Keys nowhere = {0};
     if (!result_read(c, before, after, &r)) return false;
     Json form = parts_of(&(ResultPlace){.c = c, .now = image_frame(after, c->frame)}, &r, &nowhere);
+    if (!json_is_none(r.edges)) form = with_edges(form, json_ref(r.edges));
     json_encode(form, out);
     json_unref(form);
     result_clear(&r);

@@ -16,6 +16,10 @@
  *     {...}       the parts of a StepResult by their names; `update`, `error` and `by_hand` by value, `set` as
  *                 [...], `at` as [frame, level], `after` only when it is true
  *
+ *     a number    no bytes, and the edge that was taken from the node, whose conditions gave what nearly all do
+ *     {edges}     edges that were chosen, as StepResult has them, and any of the above `as` what came of the
+ *                 node; without it: no bytes
+ *
  * Every checkpoint that ends an execution has one, since format 2 of the store. Others have one when
  * there is something to say: an attempt that failed, what a person changed.
  *
@@ -34,6 +38,9 @@ typedef struct StepResult {
     Json error; /* that it failed with; JSON_NONE: it did not */
     Json set;   /* {variable: value} that a task has set; JSON_NONE: none */
     Json
+        edges; /* that were chosen since the checkpoint before it (choice.h): [[error, edge, odd or null, frame,
+                     level, node or null], ...]; JSON_NONE: none. Read only: writers note them with the run */
+    Json
         by_hand; /* what a person changed with it, as HOOK_CHANGE has it (hooks.h); JSON_NONE: nothing */
     bool after; /* that is: after the node was done, and not before it */
     LevelAt at; /* the execution: where it is in the image before, or would be. An error that a node
@@ -46,6 +53,7 @@ bool checkpoint_ends_node(const char *node, const char *status);
 /* False: what came of it is not on record. Given: result_clear(). */
 bool result_read(const Checkpoint *c, Json before, Json after, StepResult *out);
 void result_clear(StepResult *r);
+bool result_has_edges(const Checkpoint *c); /* without the images */
 
 /* PruneRule.result: it outlives its patch. */
 bool result_by_value(const Checkpoint *c, Json before, Json after, Buf *out);
@@ -58,7 +66,10 @@ typedef struct ResultPlace {
     Json before, after, patch;
     Json key, now; /* the frame's, in images; its part of `after`, JSON_NONE: it is gone */
     bool task;     /* the node is one */
-    bool element;  /* the frame is one of a map, at its lowest level: its result may be any value */
+    const struct Choice
+        *choices; /* all that the run has; those that are not made yet are passed over */
+    size_t nchoices;
+    bool element; /* the frame is one of a map, at its lowest level: its result may be any value */
 } ResultPlace;
 
 /* Appends; false when there is nothing to say. */

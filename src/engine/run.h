@@ -96,7 +96,9 @@ struct Run {
     void *hooks_ctx;
     Json debug;   /* the debugger's own; null: none */
     Json by_hand; /* what a person changes with the record that comes next, as HOOK_CHANGE has it */
-    bool by_hand_after; /* after the node that it is of */
+    bool by_hand_after;     /* after the node that it is of */
+    struct Choice *choices; /* of edges, since its last record (choice.h) */
+    size_t nchoices, choices_cap;
     RunOnly only;
     size_t parked;            /* frames that are */
     bool is_held;             /* does not settle while somebody may let it go on */

@@ -207,6 +207,17 @@ typedef struct StoredRun {
 
 bool stored_run_read(Store *store, const char *thread, int64_t seq, StoredRun *out, Error *err);
 Flow *stored_run_flow(const StoredRun *run, Error *err); /* NULL on error */
+
+/* The workflow of a run at one checkpoint after the other: loaded again only where it is another. */
+typedef struct FlowAt {
+    Store *store;
+    const RunRow *row;
+    Flow *flow; /* NULL: not loaded, or it cannot be */
+    Json key;   /* that it was loaded by; JSON_NONE: not yet */
+} FlowAt;
+
+const Flow *flow_at(FlowAt *f, Json image); /* NULL when it cannot be loaded */
+void flow_at_clear(FlowAt *f);
 void stored_run_clear(StoredRun *run);
 
 #endif

@@ -4,6 +4,7 @@
  * each checkpoint changes that of its parent, which nearly always is the one before. */
 #include "recorded.h"
 
+#include "choice.h"
 #include "host.h"
 #include "json_build.h"
 #include "lineage.h"
@@ -35,7 +36,7 @@ Json event_json(int64_t run, const char *thread, const Event *e, bool values) {
         }
     }
     return values ? OBJECT_ADD(out, KEY("update", json_ref(e->update)),
-                               KEY("state", json_ref(e->state)))
+                               KEY("state", json_ref(e->state)), KEY("edges", json_ref(e->edges)))
                   : out;
 }
 
@@ -54,26 +55,8 @@ typedef struct Walk {
     int64_t cursor; /* events up to this one have been told */
     int64_t at;     /* the last checkpoint; 0: none */
     Json image;     /* of it; JSON_NONE: it is damaged */
-    Flow *flow;     /* of the run; NULL: not loaded, or it cannot be */
-    Json flow_key;  /* that it was loaded by; JSON_NONE: not yet */
+    FlowAt flow;
 } Walk;
-
-/* The workflow that the run had at an image; NULL when it cannot be loaded. */
-static const Flow *flow_at(Walk *w, Json image) {
-    Json key = json_array_get(json_array_get(image, IMAGE_RUN), IMAGE_DEFINITION);
-    key = json_is_none(key) ? json_null() : key;
-    if (json_is_none(w->flow_key) || !json_equal(w->flow_key, key)) {
-        const char *name =
-            json_kind(key) == JSON_STRING ? json_string_data(&key) : w->row.definition;
-        StoredRun run = {.row = w->row, .definition = store_definition(w->store, name, NULL)};
-        flow_unref(w->flow);
-        json_unref(w->flow_key);
-        w->flow = json_is_none(run.definition) ? NULL : stored_run_flow(&run, NULL);
-        w->flow_key = json_ref(key);
-        json_unref(run.definition);
-    }
-    return w->flow;
-}
 
 static void push(Walk *w, const Event *e) {
     bool wanted = !w->types || w->types >> e->type & 1;
@@ -92,7 +75,7 @@ static void push_events(Walk *w, const Checkpoint *c, Json before, Json after) {
     Json in = gone ? before : after; /* the image that has the frame */
     int64_t parent = image_parent(in, c->frame), seen = gone && parent ? parent : c->frame;
     bool of_task = wait_is(image_wait(in, parent), WAIT_TASKS);
-    const Flow *flow = w->values || of_task ? flow_at(w, after) : NULL;
+    const Flow *flow = w->values || of_task ? flow_at(&w->flow, after) : NULL;
     Event e = {.type = EVENT_STEP,
                .at = c->at,
                .checkpoint = c->seq,
@@ -110,6 +93,7 @@ static void push_events(Walk *w, const Checkpoint *c, Json before, Json after) {
     if (w->values) {
         result_read(c, before, after, &result);
         e.update = result.update;
+        e.edges = flow ? choices_told(flow, before, after, result.edges) : json_none();
         e.state = flow ? lineage_state(flow, after, seen)
                        : json_ref(image_seen(after, image_top(after, seen)));
     }
@@ -120,6 +104,7 @@ static void push_events(Walk *w, const Checkpoint *c, Json before, Json after) {
         e.type = EVENT_INTERRUPT;
         e.status = json_string_data(&reason);
         e.update = json_none();
+        json_clear(&e.edges);
         e.data = OBJECT(KEY("id", json_ref(json_array_get(wait, WAIT_ID))),
                         KEY("reason", json_ref(reason)),
                         KEY("prompt", json_ref(json_array_get(wait, WAIT_PROMPT))),
@@ -128,6 +113,7 @@ static void push_events(Walk *w, const Checkpoint *c, Json before, Json after) {
         json_unref(e.data);
     }
     json_unref(e.state);
+    json_unref(e.edges);
     result_clear(&result);
 }
 
@@ -196,6 +182,7 @@ static bool walk_run(Walk *w, Json run, Error *err) {
                 : json_tag(since) == JSON_TAG_INT ? cursor_before(w, since.i)
                                                   : 0;
     w->image = json_null();
+    w->flow = (FlowAt){.store = w->store, .row = &w->row};
     bool held = store_is_leased(w->store, w->row.run);
     int64_t from = (w->cursor + 1) / 2;
     bool ok = store_history(w->store, w->row.run, from ? from : 1, walk_on, walk_past, w, err);
@@ -206,10 +193,8 @@ static bool walk_run(Walk *w, Json run, Error *err) {
 }
 
 static void leave_run(Walk *w) {
+    flow_at_clear(&w->flow);
     run_row_clear(&w->row);
-    flow_unref(w->flow);
-    w->flow = NULL;
-    json_clear(&w->flow_key);
     json_clear(&w->image);
     w->at = 0;
 }

@@ -53,3 +53,24 @@ void stored_run_clear(StoredRun *run) {
     json_clear(&run->definition);
     json_clear(&run->folder);
 }
+
+const Flow *flow_at(FlowAt *f, Json image) {
+    Json key = json_array_get(json_array_get(image, IMAGE_RUN), IMAGE_DEFINITION);
+    key = json_is_none(key) ? json_null() : key;
+    if (json_is_none(f->key) || !json_equal(f->key, key)) {
+        const char *name =
+            json_kind(key) == JSON_STRING ? json_string_data(&key) : f->row->definition;
+        StoredRun run = {.row = *f->row, .definition = store_definition(f->store, name, NULL)};
+        flow_at_clear(f);
+        f->flow = json_is_none(run.definition) ? NULL : stored_run_flow(&run, NULL);
+        f->key = json_ref(key);
+        json_unref(run.definition);
+    }
+    return f->flow;
+}
+
+void flow_at_clear(FlowAt *f) {
+    flow_unref(f->flow);
+    f->flow = NULL;
+    json_clear(&f->key);
+}

@@ -114,10 +114,10 @@ Commands with missing, extra or wrong arguments are answered, and the session go
     There is no watch 3; there are none.
     (pawl) info
     `info` takes what to tell about.
-    Usage: info breakpoints | config | error | frames | injected | node | nodes | pending | session | stack | watches
+    Usage: info breakpoints | config | edges | error | frames | injected | node | nodes | pending | session | stack | watches
     (pawl) info weather
     There is nothing to tell about `weather`.
-    Usage: info breakpoints | config | error | frames | injected | node | nodes | pending | session | stack | watches
+    Usage: info breakpoints | config | edges | error | frames | injected | node | nodes | pending | session | stack | watches
     (pawl) continue 9
     There is no frame 9. `frames` lists them.
     (pawl) step frame 9
@@ -202,7 +202,7 @@ Commands with missing, extra or wrong arguments are answered, and the session go
     (pawl) option
     Thread t (run 1) of workflow w, w.yaml
     Status: paused, frames paused: 1, selected frame: 1, checkpoint 4
-    Options: pause-all on, auto-resume off, idle 1h 00m (* left) (glob)
+    Options: pause-all on, auto-resume off, idle 1h 00m (1h 00m left)
     (pawl) option colour blue
     There is no option `colour`.
     Usage: option [pause-all | auto-resume | steps on|off, idle TIME]
@@ -311,7 +311,7 @@ A run that has ended is said to have failed or completed, and what can be done w
     > END
     $ pawl run test.yaml --thread test --quiet --store file:runs
     2> test.yaml:2:9: error: node bad: Command exited with code 3
-    2> Its cleanup tasks have run. `pawl history test` shows where to go back to.
+    2> Its cleanup tasks have run. `pawl history test --store file:runs` shows where to go back to.
     [1]
     $ printf 'retry\n' | pawl debug test --store file:runs
     Thread test (run 2) of workflow T, test.yaml

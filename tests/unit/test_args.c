@@ -300,6 +300,7 @@ static void every_operation_of_the_manual_is_there(void **state) {
                                         "source",
                                         "nodes",
                                         "graph",
+                                        "edges",
                                         "history",
                                         "set",
                                         "unset",

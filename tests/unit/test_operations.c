@@ -129,6 +129,7 @@ static const Scenario scenarios[] = {
     {"source", STEPPED, "{}", "breakpoint_set {'spec': 'two'}"},
     {"nodes", PAUSED, "{}", NULL},
     {"graph", PAUSED, "{'format': 'json'}", NULL},
+    {"edges", STEPPED, "{}", NULL},
     {"history", STEPPED, "{'all': true}", NULL},
     {"set", STEPPED, "{'path': '.n', 'value': {'a': null}}", NULL},
     {"unset", STEPPED, "{'path': ['n']}", NULL},
