@@ -9,9 +9,8 @@
  * A native must not recurse on its data and must not run long without asking: it calls jq_charge()
  * in proportion to the work it is about to do and jq_room() before it makes something large.
  *
- * One that works long on large values may give way: it makes its work a thing of its own (jq_keep_work()), asks
- * jq_slice_is_over() as it goes on, and returns jq_later(). It is called again with the same arguments, and
- * finds its work with jq_work(); when that is done it says so with jq_end_work().
+ * On large values it runs on a fiber, and gives way inside jq_charge() and json_breathe() (json_breath.h): what is paid for
+ * in advance is done with a breath for each thing.
  *
  * A name that starts with _ can be called by the prelude (prelude.c) alone, so it need not check
  * what the prelude always passes.
@@ -59,11 +58,13 @@ bool jq_room(JqRun *run, uint64_t bytes);
 
 uint64_t jq_steps_left(const JqRun *run);
 
-void *jq_work(const JqRun *run); /* NULL: it begins */
-void jq_keep_work(JqRun *run, void *work, void (*free_fn)(void *));
-void jq_end_work(JqRun *run); /* frees it */
-bool jq_slice_is_over(const JqRun *run);
-Json jq_later(JqRun *run); /* JSON_NONE, to be returned; the arguments must all be there still */
+/* Whether the run is sliced: somebody waits for it to give way. */
+bool jq_is_sliced(const JqRun *run);
+/* JSON_NONE, to be returned by a native of a sliced run that is not on a fiber but should be: it is called again on one, with
+ * the same arguments, which must all be there still. */
+Json jq_apart(JqRun *run);
+/* On a fiber, after a breath: false when nobody waits for the run any more. */
+bool jq_is_wanted(const JqRun *run);
 
 const JqHost *jq_run_host(const JqRun *run);
 double jq_run_now(JqRun *run);

@@ -1,6 +1,7 @@
 /* machine.c - the loop over instructions. The state it works on is described in machine.h. */
 #include "machine.h"
 
+#include "json_breath.h"
 #include "json_path.h"
 #include "mem.h"
 
@@ -55,10 +56,11 @@ static inline void put(Json *slot, Json v) {
     json_unref(old);
 }
 
+enum { LARGE = 1 << 16 }; /* bytes: operations on so many may take long */
+
 /* After an operation on something large, which may have taken as long as many steps: whoever gave the slice
  * has a look before the next one. */
 static void look_soon(JqRun *m, uint64_t bytes) {
-    enum { LARGE = 1 << 16 };
     if (bytes < LARGE) return;
     m->steps = jq_run_steps(m);
     m->fuel = m->fuel_given = 0;
@@ -73,10 +75,9 @@ static inline Json looked_at(JqRun *m, Json v) {
 static Json call_native(JqRun *m, const Instr *in) {
     Json args[JQ_NATIVE_ARITY_MAX + 1];
     const uint32_t *pool = m->program->operands + in->c;
-    if (m->later) {
-        memcpy(args, m->later_args, sizeof args);
-        m->nlater = 0;
-        m->later = false;
+    if (m->to_apart) {
+        memcpy(args, m->apart_args, sizeof args);
+        m->to_apart = false;
     } else {
         for (uint32_t i = 0; i < in->n; i++) args[i] = own(m, pool[i]);
     }
@@ -86,23 +87,13 @@ static Json call_native(JqRun *m, const Instr *in) {
     m->args_heap = json_heap_bytes();
     Json v = m->program->natives[in->a]->fn(m, args);
     m->nargs = 0;
-    if (m->later) {
-        memcpy(m->later_args, args, sizeof args);
-        m->nlater = in->n;
+    if (m->to_apart) {
+        memcpy(m->apart_args, args, sizeof args);
         return v;
     }
     look_soon(m, size);
     for (uint32_t i = 0; i < in->n; i++) json_unref(args[i]);
     return looked_at(m, v);
-}
-
-/* A native function gave way: its instruction is the next one again. */
-static JqStatus give_way(JqRun *m, const Instr *in) {
-    m->pc = (uint32_t)(in - m->program->code);
-    m->steps = jq_run_steps(m);
-    m->fuel = m->fuel_given = 0;
-    m->paused = true;
-    return JQ_PAUSED;
 }
 
 /* The n operands at c as owned values, in memory of the run's that the next call uses again. */
@@ -181,6 +172,106 @@ static Json lift_path(JqRun *m, const Instr *in) {
     return json_is_none(v) ? jq_fail_error(m, &err) : v;
 }
 
+/* ---- operations apart ---- */
+
+static Json calculate(JqRun *m, const Instr *in) {
+    Json b = own(m, in->b), a = own(m, in->a);
+    return looked_at(m, arithmetic[in->op](m, a, b));
+}
+
+static Json compare(JqRun *m, const Instr *in) {
+    Json a = borrow(m, in->a), b = borrow(m, in->b);
+    Json v = in->op == OP_EQ || in->op == OP_NE ? do_equal(m, a, b, in->op == OP_NE)
+                                                : do_compare(m, (Opcode)in->op, a, b);
+    settle(m, in->a);
+    settle(m, in->b);
+    return v;
+}
+
+static Json find_places(JqRun *m, const Instr *in) {
+    Json v = do_index(m, borrow(m, in->a), borrow(m, in->b));
+    settle(m, in->a);
+    settle(m, in->b);
+    return v;
+}
+
+static Json format(JqRun *m, const Instr *in) {
+    return looked_at(m, m->program->formats[in->b](m, own(m, in->a)));
+}
+
+typedef Json (*OperationFn)(JqRun *m, const Instr *in);
+
+static const OperationFn operations[] = {
+    [OP_ADD] = calculate,      [OP_SUBTRACT] = calculate,
+    [OP_MULTIPLY] = calculate, [OP_DIVIDE] = calculate,
+    [OP_MODULO] = calculate,   [OP_EQ] = compare,
+    [OP_NE] = compare,         [OP_LT] = compare,
+    [OP_LE] = compare,         [OP_GT] = compare,
+    [OP_GE] = compare,         [OP_INDEX] = find_places,
+    [OP_FORMAT] = format,      [OP_NATIVE] = call_native,
+    [OP_CONCAT] = concat,      [OP_DELETE_PATHS] = delete_paths,
+};
+
+static inline bool is_large(Json v) {
+    return json_on_heap(v) && json_size(v) >= LARGE;
+}
+
+/* A short text, a large one in the end. */
+static bool repeats_text(const JqRun *m, const Instr *in) {
+    enum { TIMES = 1000 };
+    if (in->op != OP_MULTIPLY || !m->slice_end) return false;
+    Json a = borrow(m, in->a), b = borrow(m, in->b), times = json_kind(a) == JSON_STRING ? b : a;
+    return (json_kind(a) == JSON_STRING || json_kind(b) == JSON_STRING) &&
+           json_kind(times) == JSON_NUMBER && json_to_double(times) > TIMES;
+}
+
+/* A run that is not sliced has nobody to give way to. */
+static inline bool may_take_long(const JqRun *m, Json a, Json b) {
+    return m->slice_end && (is_large(a) || is_large(b));
+}
+
+static bool any_is_large(const JqRun *m, const Instr *in) {
+    const uint32_t *pool = m->program->operands + in->c;
+    for (uint32_t i = 0; i < in->n; i++) {
+        if (is_large(borrow(m, pool[i]))) return true;
+    }
+    return false;
+}
+
+static void do_apart(void *run) {
+    JqRun *m = run;
+    m->apart_value = operations[m->apart_of->op](m, m->apart_of);
+}
+
+static void breathe(void *run) {
+    run_breathe(run);
+}
+
+/* Whether it has come to its end. What others did to the heap meanwhile is not seen on the fiber. */
+static bool go_on_apart(JqRun *m) {
+    size_t others = json_heap_bytes() - m->apart_heap;
+    json_heap_move(-others);
+    json_breath = (JsonBreath){breathe, m, 0};
+    m->on_fiber = true;
+    bool ended = fiber_resume(m->apart);
+    m->on_fiber = false;
+    json_breath = (JsonBreath){0};
+    m->apart_heap = json_heap_bytes();
+    json_heap_move(others);
+    if (!ended) return false;
+    m->heap_base += (int64_t)others;
+    fiber_free(m->apart);
+    m->apart = NULL;
+    return true;
+}
+
+void machine_abandon(JqRun *m) {
+    m->abandoned = true;
+    while (!go_on_apart(m)) continue;
+    m->abandoned = false;
+    json_clear(&m->apart_value);
+}
+
 static const Json truths[] = {{.head_ = JSON_TAG_FALSE}, {.head_ = JSON_TAG_TRUE}};
 
 /* While the loop runs, pc, fuel and the registers of the frame are in C variables. */
@@ -219,6 +310,10 @@ JqStatus machine_execute(JqRun *m, Json *out) {
     Json *regs;
     int64_t fuel;
     ENTER();
+    if (m->apart) {
+        in = pc;
+        goto go_on;
+    }
     if (m->state == RUN_BACKTRACK) goto backtrack;
 next:
     if (--fuel <= 0) {
@@ -247,20 +342,19 @@ next:
         /* fall through */
     case OP_MULTIPLY:
     case OP_DIVIDE:
-    case OP_MODULO: {
-        Json b = own(m, in->b), a = own(m, in->a);
-        STORE(looked_at(m, arithmetic[in->op](m, a, b)));
+    case OP_MODULO:
+        if (may_take_long(m, BORROW(in->a), BORROW(in->b)) || repeats_text(m, in)) goto apart;
+        STORE(calculate(m, in));
         goto next;
-    }
     case OP_EQ:
     case OP_NE: {
         Json a = BORROW(in->a), b = BORROW(in->b), v;
         if (is_plain(a) && is_plain(b)) {
             v = truths[json_identical(a, b) == (in->op == OP_EQ)];
+        } else if (may_take_long(m, a, b)) {
+            goto apart;
         } else {
-            SLOW(v, do_equal(m, a, b, in->op == OP_NE));
-            settle(m, in->a);
-            settle(m, in->b);
+            SLOW(v, compare(m, in));
         }
         KEEP(v);
         goto next;
@@ -269,7 +363,7 @@ next:
     case OP_LE:
     case OP_GT:
     case OP_GE: {
-        Json a = BORROW(in->a), b = BORROW(in->b), v;
+        Json a = BORROW(in->a), b = BORROW(in->b);
         if (both_int(a, b)) {
             bool yes = in->op == OP_LT   ? a.i < b.i
                        : in->op == OP_LE ? a.i <= b.i
@@ -278,10 +372,8 @@ next:
             put(&regs[in->dst], truths[yes]);
             goto next;
         }
-        SLOW(v, do_compare(m, (Opcode)in->op, a, b));
-        settle(m, in->a);
-        settle(m, in->b);
-        KEEP(v);
+        if (may_take_long(m, a, b)) goto apart;
+        STORE(compare(m, in));
         goto next;
     }
     case OP_TRUTH:
@@ -301,6 +393,10 @@ next:
     }
     case OP_INDEX: {
         Json v;
+        if (json_tag(BORROW(in->b)) == JSON_TAG_ARRAY &&
+            may_take_long(m, BORROW(in->a), json_null())) {
+            goto apart;
+        }
         SLOW(v, do_index(m, BORROW(in->a), BORROW(in->b)));
         settle(m, in->a);
         settle(m, in->b);
@@ -359,15 +455,23 @@ next:
         goto next;
     }
     case OP_OBJECT: STORE(make_object(m, in)); goto next;
-    case OP_FORMAT: STORE(looked_at(m, m->program->formats[in->b](m, own(m, in->a)))); goto next;
-    case OP_CONCAT: STORE(concat(m, in)); goto next;
-    case OP_NATIVE: {
-        Json v;
-        SLOW(v, call_native(m, in));
-        if (json_is_none(v) && m->later) return give_way(m, in);
-        KEEP(v);
+    case OP_FORMAT:
+        if (may_take_long(m, BORROW(in->a), json_null())) goto apart;
+        STORE(format(m, in));
         goto next;
-    }
+    case OP_CONCAT:
+        if (m->slice_end && any_is_large(m, in)) goto apart;
+        STORE(concat(m, in));
+        goto next;
+    case OP_NATIVE:
+        if (m->slice_end && any_is_large(m, in)) goto apart;
+        {
+            Json v;
+            SLOW(v, call_native(m, in));
+            if (m->to_apart) goto apart;
+            KEEP(v);
+        }
+        goto next;
     case OP_CALL:
     case OP_TAIL_CALL:
     case OP_CALL_CLOSURE: {
@@ -452,10 +556,29 @@ next:
     }
     case OP_SET_PATH: STORE(set_path(m, in)); goto next;
     case OP_LIFT_PATH: STORE(lift_path(m, in)); goto next;
-    case OP_DELETE_PATHS: STORE(delete_paths(m, in)); goto next;
+    case OP_DELETE_PATHS:
+        if (may_take_long(m, BORROW(in->a), BORROW(in->b))) goto apart;
+        STORE(delete_paths(m, in));
+        goto next;
     case OP_ENV:
         put(&regs[in->dst], json_is_none(m->host.env) ? json_object() : json_ref(m->host.env));
         goto next;
+    }
+    goto next;
+
+apart:
+    LEAVE();
+    m->apart_of = in;
+    m->apart = fiber_new(do_apart, m);
+    m->apart_heap = json_heap_bytes();
+go_on:
+    m->pc = (uint32_t)(in - code);
+    if (!go_on_apart(m)) return JQ_PAUSED;
+    {
+        Json v = json_take(&m->apart_value);
+        fuel = m->fuel;
+        pc = in + 1;
+        KEEP(v);
     }
     goto next;
 

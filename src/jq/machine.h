@@ -28,6 +28,9 @@
  * Budget. Every instruction takes one unit of fuel, natives take more. When the fuel is used up,
  * refill() looks at the clock of the budget: steps, memory, cancellation, the caller's slice.
  *
+ * Operations on large values run apart, on a fiber (base/fiber.h), when the run is sliced: a slice may end in the
+ * midst of one, wherever it charges or breathes (json_breath.h). The machine stands at its instruction meanwhile.
+ *
  * Memory. What the run holds is estimated as the growth of the thread's JSON heap while it was
  * running. That also counts outputs that the caller has long released, so before giving up,
  * recount() adds up what the machine really holds; there, parts that several values share count
@@ -36,6 +39,7 @@
 #ifndef PAWL_JQ_MACHINE_H
 #define PAWL_JQ_MACHINE_H
 
+#include "fiber.h"
 #include "program.h"
 
 typedef enum ForkKind { FORK_PLAIN, FORK_TRY, FORK_EXIT, FORK_ALTERNATE, FORK_LABEL } ForkKind;
@@ -83,12 +87,16 @@ struct JqRun {
     size_t nargs;
     size_t args_heap; /* the thread's heap when it was called */
 
-    /* what a native function has under way, and, once it gave way, its arguments */
-    void *work;
-    void (*work_free)(void *);
-    bool later; /* it is to be called again */
-    Json later_args[JQ_NATIVE_ARITY_MAX + 1];
-    size_t nlater;
+    /* An operation on large values, apart: see machine.c. */
+    Fiber *apart;
+    const Instr *apart_of;
+    Json apart_value; /* that it came to */
+    size_t
+        apart_heap; /* the thread's heap when it gave way, without what others did since it began */
+    bool to_apart;  /* a native is to be called again there, with these arguments */
+    Json apart_args[JQ_NATIVE_ARITY_MAX + 1];
+    bool on_fiber;  /* it runs now */
+    bool abandoned; /* and is to end soon, whatever it comes to */
 
     bool failed_hard; /* not to be caught: budget or cancellation */
     bool paused;
@@ -117,11 +125,15 @@ bool run_fail_hard(JqRun *m, ErrorCode code, const char *fmt, ...)
     __attribute__((format(printf, 3, 4)));
 /* Looks at the budget when the fuel is used up; false when the run is over. Sets m->paused. */
 bool run_refill(JqRun *m);
+/* Of an operation that is apart: the slice is over. */
+void run_breathe(JqRun *m);
 uint64_t run_limit_depth(const JqRun *m);
 
 /* ---- machine.c ---- */
 
 JqStatus machine_execute(JqRun *m, Json *out);
+/* Ends an operation that is apart; accepts that none is. */
+void machine_abandon(JqRun *m);
 
 /* ---- stack.c ---- */
 

@@ -3,6 +3,7 @@
 
 #include "program.h"
 
+#include "json_breath.h"
 #include "json_print.h"
 #include "utf8.h"
 
@@ -50,15 +51,36 @@ size_t native_text_max(JqRun *run) {
 const char *native_find(const char *from, const char *end, Text needle) {
     size_t room = (size_t)(end - from);
     if (needle.len == 0 || room < needle.len) return NULL;
-    return needle.len == 1 ? memchr(from, needle.data[0], room)
-                           : memmem(from, room, needle.data, needle.len);
+    for (;;) { /* windows that overlap by what could begin in one and end in the next */
+        size_t window =
+            room < JSON_BREATH_BYTES + needle.len ? room : JSON_BREATH_BYTES + needle.len;
+        const char *hit = needle.len == 1 ? memchr(from, needle.data[0], window)
+                                          : memmem(from, window, needle.data, needle.len);
+        if (hit || window == room) return hit;
+        from += JSON_BREATH_BYTES + 1;
+        room -= JSON_BREATH_BYTES + 1;
+        if (json_breath.fn) json_breath.fn(json_breath.ctx);
+    }
+}
+
+size_t native_length(const char *text, size_t len) {
+    size_t length = 0;
+    for (size_t at = 0, n; at < len; at += n) {
+        n = len - at < JSON_BREATH_BYTES ? len - at : JSON_BREATH_BYTES;
+        length += utf8_length(text + at, n);
+        if (json_breath.fn && at + n < len) json_breath.fn(json_breath.ctx);
+    }
+    return length;
 }
 
 Json native_split(JqRun *run, const Json *s, const Json *sep) {
     Text text = native_text(s), by = native_text(sep);
     const char *end = text.data + text.len, *p, *hit;
     size_t n = by.len ? 1 : text.len;
-    for (p = text.data; (p = native_find(p, end, by)); p += by.len) n++;
+    for (p = text.data; (p = native_find(p, end, by)); p += by.len) {
+        n++;
+        json_breathe();
+    }
     if (!native_afford(run, text.len + (uint64_t)n * 48)) return json_none();
     Json parts = json_array();
     p = text.data;
@@ -67,10 +89,12 @@ Json native_split(JqRun *run, const Json *s, const Json *sep) {
         size_t len = utf8_decode(p, end, &cp);
         parts = json_array_push(parts, json_string_valid(p, len));
         p += len;
+        json_breathe();
     }
     if (by.len == 0 || text.len == 0) return parts;
     for (; (hit = native_find(p, end, by)); p = hit + by.len) {
         parts = json_array_push(parts, json_string_valid(p, (size_t)(hit - p)));
+        json_breathe();
     }
     return json_array_push(parts, json_string_valid(p, (size_t)(end - p)));
 }

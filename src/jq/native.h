@@ -43,6 +43,12 @@ static inline Text native_text(const Json *s) {
 /* Where `needle` first occurs in [from, end), or NULL. An empty needle occurs nowhere. */
 const char *native_find(const char *from, const char *end, Text needle);
 
+/* Characters of a text that may be long. */
+size_t native_length(const char *text, size_t len);
+
+/* The values of an array in jq's order, given; JSON_NONE when the run failed. */
+Json native_sorted(JqRun *run, Json array);
+
 /* The parts of s between occurrences of sep, as jq's split/1; both are strings. */
 Json native_split(JqRun *run, const Json *s, const Json *sep);
 

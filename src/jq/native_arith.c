@@ -2,6 +2,7 @@
  * done in doubles, because that is what jq computes with. */
 #include "native.h"
 
+#include "json_breath.h"
 #include "mem.h"
 
 #include <limits.h>
@@ -48,6 +49,7 @@ static Json merge(JqRun *run, Json a, Json b) {
     Json key, value;
     for (size_t pos = 0; json_object_next(b, &pos, &key, &value);) {
         a = json_object_set(a, json_ref(key), json_ref(value));
+        json_breathe();
     }
     json_unref(b);
     return a;
@@ -97,14 +99,36 @@ static bool holds(JqRun *run, Json array, Json v, bool *found) {
     return true;
 }
 
+/* The same of one that is sorted. */
+static bool sorted_holds(JqRun *run, Json sorted, Json v, bool *found) {
+    size_t from = 0, to = json_array_len(sorted);
+    int order = 1;
+    while (from < to && order) {
+        size_t middle = from + (to - from) / 2;
+        if (!jq_compare(run, v, json_array_get(sorted, middle), &order)) return false;
+        from = order > 0 ? middle + 1 : from;
+        to = order < 0 ? middle : to;
+    }
+    *found = order == 0;
+    return true;
+}
+
 static Json without(JqRun *run, Json a, Json b) {
+    enum { FEW = 32 };
     Json kept = json_array(), key, value;
-    uint64_t price = 1 + json_array_len(b) / 4;
+    bool few = json_array_len(b) <= FEW;
+    if (!few) {
+        Json sorted = native_sorted(run, b);
+        json_unref(b);
+        b = sorted;
+        if (json_is_none(b)) return used(a, kept, b);
+    }
+    uint64_t price = few ? 1 + json_array_len(b) / 4 : 4;
     Walk w;
     native_walk(run, a, &w);
     while (native_walk_next(&w, &key, &value)) {
         bool found;
-        if (!jq_charge(run, price) || !holds(run, b, value, &found)) {
+        if (!jq_charge(run, price) || !(few ? holds : sorted_holds)(run, b, value, &found)) {
             json_unref(kept);
             return used(a, b, json_none());
         }
@@ -129,7 +153,7 @@ static Json repeated(Text s, size_t len) {
     memcpy(to, s.data, s.len);
     for (size_t done = s.len; done < len;) {
         size_t n = done < len - done ? done : len - done;
-        memcpy(to + done, to, n);
+        json_breathe_copy(to + done, to, n);
         done += n;
     }
     Json result = json_string_valid(to, len);

@@ -1,6 +1,7 @@
 /* Natives on arrays: sorting and what follows from it, searching, reshaping, folding. */
 #include "native.h"
 
+#include "json_breath.h"
 #include "json_path.h"
 #include "mem.h"
 #include "utf8.h"
@@ -12,86 +13,60 @@ typedef struct Sortable {
     Json key, value;
 } Sortable;
 
-enum { SORT_LARGE = 10000 }; /* items: a longer sort gives way */
-
-/* Where it is: first `at` items are found to be in order; when they are not, runs of `width` are merged two by
- * two, those at `at` as far as `left` and `right`. */
 typedef struct Sorting {
     JqRun *run;
     Sortable *items, *spare;
-    size_t n, at, width, left, right;
+    size_t n;
 } Sorting;
 
-typedef enum SortStatus { SORT_FAILED, SORT_LATER, SORT_DONE } SortStatus;
-
-static bool gives_way(const Sorting *s) {
-    return s->n > SORT_LARGE && jq_slice_is_over(s->run);
-}
-
 /* Merges the sorted runs [0, middle) and [middle, end) of `from` into `to`. */
-static SortStatus merge_runs(Sorting *s, size_t middle, size_t end) {
-    const Sortable *from = s->items + s->at;
-    Sortable *to = s->spare + s->at;
-    size_t left = s->left, right = s->right;
-    SortStatus status = SORT_DONE;
-    while (left < middle && right < end && status == SORT_DONE) {
+static bool merge_runs(JqRun *run, const Sortable *from, size_t middle, size_t end, Sortable *to) {
+    size_t left = 0, right = middle;
+    while (left < middle && right < end) {
         int order;
-        if (!jq_compare(s->run, from[left].key, from[right].key, &order)) return SORT_FAILED;
-        to[left + right - middle] = order <= 0 ? from[left] : from[right];
-        *(order <= 0 ? &left : &right) += 1;
-        if (gives_way(s)) status = SORT_LATER;
+        if (!jq_compare(run, from[left].key, from[right].key, &order)) return false;
+        *to++ = order <= 0 ? from[left++] : from[right++];
+        json_breathe();
     }
-    s->left = left;
-    s->right = right;
-    if (status == SORT_LATER) return status;
-    to += left + right - middle;
     memcpy(to, from + left, (middle - left) * sizeof(*to));
     memcpy(to + (middle - left), from + right, (end - right) * sizeof(*to));
-    return SORT_DONE;
+    return true;
 }
 
-static SortStatus merge_all(Sorting *s) {
-    for (; s->width < s->n; s->width *= 2) {
-        for (; s->at < s->n; s->at += 2 * s->width) {
-            size_t end = s->n - s->at < 2 * s->width ? s->n - s->at : 2 * s->width;
-            size_t middle = end < s->width ? end : s->width;
-            if (!s->left && !s->right) {
-                s->right = middle;
-                if (!jq_charge(s->run, end)) return SORT_FAILED;
-            }
-            SortStatus status = merge_runs(s, middle, end);
-            if (status != SORT_DONE) return status;
-            s->left = s->right = 0;
-        }
-        Sortable *sorted = s->spare;
-        s->spare = s->items;
-        s->items = sorted;
-        s->at = 0;
+static bool is_sorted(const Sorting *s, bool *sorted) {
+    int order = 0;
+    for (size_t i = 1; i < s->n && order <= 0; i++) {
+        if (!jq_compare(s->run, s->items[i - 1].key, s->items[i].key, &order)) return false;
+        json_breathe();
     }
-    return SORT_DONE;
+    *sorted = order <= 0;
+    return true;
 }
 
 /* Stable merge sort, from runs of one upward. Often everything is in order already, which is cheap to
- * find out. */
-static SortStatus merge_sort(Sorting *s) {
-    while (!s->width && s->at < s->n) {
-        int order = 0;
-        if (s->at && !jq_compare(s->run, s->items[s->at - 1].key, s->items[s->at].key, &order)) {
-            return SORT_FAILED;
+ * find out. False when the run failed. */
+static bool merge_sort(Sorting *s) {
+    bool sorted;
+    if (!is_sorted(s, &sorted)) return false;
+    for (size_t width = 1; !sorted && width < s->n; width *= 2) {
+        for (size_t at = 0; at < s->n; at += 2 * width) {
+            size_t end = s->n - at < 2 * width ? s->n - at : 2 * width;
+            size_t middle = end < width ? end : width;
+            if (!jq_charge(s->run, end) ||
+                !merge_runs(s->run, s->items + at, middle, end, s->spare + at)) {
+                return false;
+            }
         }
-        s->at++;
-        s->width = order > 0;
-        if (order <= 0 && gives_way(s)) return SORT_LATER;
-        if (order > 0) s->at = 0;
+        Sortable *merged = s->spare;
+        s->spare = s->items;
+        s->items = merged;
     }
-    return s->width ? merge_all(s) : SORT_DONE;
+    return true;
 }
 
-static void sorting_end(void *sorting) {
-    Sorting *s = sorting;
+static void sorting_end(Sorting *s) {
     mem_free(s->items);
     mem_free(s->spare);
-    mem_free(s);
 }
 
 /* To sort values by keys, which may be the values themselves. False when the run failed. */
@@ -106,11 +81,13 @@ static bool sorting_begin(Sorting *s, JqRun *run, Json values, Json keys, bool w
     for (size_t i = 0; native_walk_next(&over_values, &at, &value); i++) {
         native_walk_next(&over_keys, &at, &key);
         s->items[i] = (Sortable){key, value};
+        json_breathe();
         single = single && json_tag(key) == JSON_TAG_ARRAY && json_array_len(key) == 1;
     }
     /* Keys come as arrays of one or more outputs; when all have one the arrays are not needed. */
     for (size_t i = 0; single && i < s->n; i++) {
         s->items[i].key = json_array_get(s->items[i].key, 0);
+        json_breathe();
     }
     return true;
 }
@@ -119,6 +96,7 @@ static bool sorting_begin(Sorting *s, JqRun *run, Json values, Json keys, bool w
 static bool same_key(Sorting *s, size_t i, bool *same) {
     int order = 1;
     *same = false;
+    json_breathe();
     if (i > 0 && !jq_compare(s->run, s->items[i - 1].key, s->items[i].key, &order)) return false;
     *same = order == 0;
     return true;
@@ -126,7 +104,10 @@ static bool same_key(Sorting *s, size_t i, bool *same) {
 
 static Json sorted_values(Sorting *s) {
     Json result = json_array();
-    for (size_t i = 0; i < s->n; i++) result = json_array_push(result, json_ref(s->items[i].value));
+    for (size_t i = 0; i < s->n; i++) {
+        result = json_array_push(result, json_ref(s->items[i].value));
+        json_breathe();
+    }
     return result;
 }
 
@@ -162,20 +143,15 @@ static Json grouped_values(Sorting *s) {
 typedef Json (*SortedFn)(Sorting *s);
 
 static Json sorted_by(JqRun *run, Json values, Json keys, bool wrapped, SortedFn fn) {
-    Sorting *s = jq_work(run);
-    if (!s) {
-        s = mem_zalloc(sizeof *s);
-        jq_keep_work(run, s, sorting_end);
-        if (!sorting_begin(s, run, values, keys, wrapped)) {
-            jq_end_work(run);
-            return json_none();
-        }
-    }
-    SortStatus status = merge_sort(s);
-    if (status == SORT_LATER) return jq_later(run);
-    Json result = status == SORT_DONE ? fn(s) : json_none();
-    jq_end_work(run);
+    Sorting s;
+    bool sorted = sorting_begin(&s, run, values, keys, wrapped) && merge_sort(&s);
+    Json result = sorted ? fn(&s) : json_none();
+    sorting_end(&s);
     return result;
+}
+
+Json native_sorted(JqRun *run, Json array) {
+    return sorted_by(run, array, array, false, sorted_values);
 }
 
 static Json sort_self(JqRun *run, Json *args, SortedFn fn) {
@@ -272,6 +248,7 @@ static Json reverse_string(JqRun *run, const Json *s) {
         size_t n = utf8_decode(p, end, &cp);
         memcpy(to -= n, p, n);
         p += n;
+        json_breathe();
     }
     Json result = json_string_valid(to, text.len);
     buf_clear(&out);
@@ -284,7 +261,10 @@ static Json array_reverse(JqRun *run, Json *args) {
         size_t n = json_array_len(v);
         if (!native_afford(run, (uint64_t)n * 16)) return json_none();
         Json result = json_array();
-        while (n) result = json_array_push(result, json_ref(json_array_get(v, --n)));
+        while (n) {
+            result = json_array_push(result, json_ref(json_array_get(v, --n)));
+            json_breathe();
+        }
         return result;
     }
     if (json_kind(v) == JSON_STRING) return reverse_string(run, &args[0]);
@@ -385,6 +365,7 @@ static Json array_transpose(JqRun *run, Json *args) {
         while (native_walk_next(&w, &key, &row)) {
             Json cell = json_tag(row) == JSON_TAG_ARRAY ? json_array_get(row, i) : json_null();
             column = json_array_push(column, json_is_none(cell) ? json_null() : json_ref(cell));
+            json_breathe();
         }
         result = json_array_push(result, column);
     }
@@ -438,7 +419,7 @@ static Json search_text(JqRun *run, const Json *s, const Json *part, Wanted want
     size_t at = 0;
     bool paid = jq_charge(run, text.len / 128);
     while (paid && !hits.done && (hit = native_find(hit, end, needle))) {
-        at += utf8_length(counted, (size_t)(hit - counted));
+        at += native_length(counted, (size_t)(hit - counted));
         counted = hit++;
         hit_add(&hits, at);
         paid = jq_charge(run, 1 + needle.len / 16);
@@ -447,20 +428,51 @@ static Json search_text(JqRun *run, const Json *s, const Json *part, Wanted want
     return hits.found;
 }
 
+/* For each end of the part, how much of its beginning stands before that end: where it stands in vain up to there, the
+ * search goes on with so much of it (Knuth, Morris, Pratt). NULL when the run failed. */
+static uint32_t *borders_of(JqRun *run, Json part, size_t m) {
+    if (!native_afford(run, m * sizeof(uint32_t))) return NULL;
+    uint32_t *borders = mem_zalloc(m * sizeof *borders);
+    for (size_t i = 1, k = 0; i < m; i++) {
+        bool same = false;
+        for (;;) {
+            if (!jq_charge(run, 1) ||
+                !jq_equal(run, json_array_get(part, i), json_array_get(part, k), &same)) {
+                mem_free(borders);
+                return NULL;
+            }
+            if (same || !k) break;
+            k = borders[k - 1];
+        }
+        k += same;
+        borders[i] = (uint32_t)k;
+    }
+    return borders;
+}
+
 static Json search_array(JqRun *run, Json in, Json part, Wanted want) {
     Hits hits = hits_of(want);
-    size_t n = json_array_len(in), m = json_array_len(part);
-    for (size_t i = 0; m && !hits.done && i + m <= n; i++) {
-        bool stands = true;
-        for (size_t k = 0; stands && k < m; k++) {
-            if (!jq_charge(run, 1) ||
-                !jq_equal(run, json_array_get(in, i + k), json_array_get(part, k), &stands)) {
-                json_unref(hits.found);
-                return json_none();
-            }
+    size_t m = json_array_len(part), k = 0; /* so much of the part stands before where we are */
+    if (!m || m > json_array_len(in)) return hits.found;
+    uint32_t *borders = borders_of(run, part, m);
+    Json key, value;
+    Walk w = {.of = in};
+    bool ok = borders;
+    while (ok && !hits.done && native_walk_next(&w, &key, &value)) {
+        bool same = false;
+        for (;;) {
+            ok = jq_charge(run, 1) && jq_equal(run, value, json_array_get(part, k), &same);
+            if (!ok || same || !k) break;
+            k = borders[k - 1];
         }
-        if (stands) hit_add(&hits, i);
+        k += ok && same;
+        if (k == m) {
+            hit_add(&hits, (size_t)key.i + 1 - m);
+            k = borders[m - 1];
+        }
     }
+    mem_free(borders);
+    if (!ok) json_clear(&hits.found);
     return hits.found;
 }
 

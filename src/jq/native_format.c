@@ -2,6 +2,7 @@
 #include "native.h"
 
 #include "ascii.h"
+#include "json_breath.h"
 #include "json_print.h"
 #include "utf8.h"
 
@@ -28,6 +29,7 @@ static void add_escaped(Buf *out, Text s, const Escape *escapes) {
     size_t plain = 0;
     for (size_t i = 0; i < s.len; i++) {
         const Escape *e = escapes;
+        json_breathe();
         while (e->text && e->byte != s.data[i]) e++;
         const char *escaped = e->text ? e->text : s.data[i] ? NULL : "\\0";
         if (escaped) {
@@ -73,6 +75,7 @@ static const char *to_uri(Text s, Buf *out) {
     static const char digits[] = "0123456789ABCDEF";
     for (size_t i = 0; i < s.len; i++) {
         unsigned char c = (unsigned char)s.data[i];
+        json_breathe();
         if (ascii_is_letter((char)c) || ascii_is_digit((char)c) || (c && strchr("-._~", c))) {
             buf_addc(out, (char)c);
         } else {
@@ -85,6 +88,7 @@ static const char *to_uri(Text s, Buf *out) {
 static const char *from_uri(Text s, Buf *out) {
     static const char problem[] = "is not a valid uri encoding";
     for (size_t i = 0; i < s.len; i++) {
+        json_breathe();
         if (s.data[i] != '%') {
             buf_addc(out, s.data[i]);
             continue;
@@ -120,6 +124,7 @@ static const Base base32 = {"ABCDEFGHIJKLMNOPQRSTUVWXYZ234567", 5, 5, 8, "is not
 static const char *encode(Text s, Buf *out, const Base *base) {
     for (size_t i = 0; i < s.len; i += base->bytes) {
         uint64_t group = 0;
+        json_breathe();
         size_t n = s.len - i < base->bytes ? s.len - i : base->bytes;
         for (size_t k = 0; k < base->bytes; k++) {
             group = group << 8 | (k < n ? (unsigned char)s.data[i + k] : 0);
@@ -139,6 +144,7 @@ static const char *decode(Text s, Buf *out, const Base *base) {
     uint64_t group = 0;
     unsigned held = 0; /* bits of group that are not written yet */
     for (size_t i = 0; i < s.len && s.data[i] != '='; i++) {
+        json_breathe();
         const char *digit = s.data[i] ? strchr(base->alphabet, s.data[i]) : NULL;
         if (!digit) return base->invalid;
         group = group << base->bits | (uint64_t)(digit - base->alphabet);

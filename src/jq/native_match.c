@@ -1,6 +1,7 @@
 /* native_match.c - what the prelude's regular-expression functions do with matches. */
 #include "native.h"
 
+#include "json_breath.h"
 #include "utf8.h"
 
 #include <string.h>
@@ -69,6 +70,7 @@ static Json split_at(JqRun *run, Json *args) {
         Extent e = extent_of(&a, json_array_get(args[1], i));
         pieces = json_array_push(pieces, json_string_valid(a.text.data + from, e.from - from));
         from = e.to;
+        json_breathe();
     }
     return json_array_push(pieces, json_string_valid(a.text.data + from, a.text.len - from));
 }
@@ -104,6 +106,7 @@ static Json substitute(JqRun *run, Json *args) {
         ok = append_all(run, &results, gap, json_array_get(args[2], i));
         json_unref(gap);
         from = e.to;
+        json_breathe();
     }
     Json rest = json_string_valid(a.text.data + from, a.text.len - from);
     if (ok && json_array_len(results) == 0) {

@@ -4,26 +4,19 @@
  * once. Offsets are in characters; a Ruler counts them from the place it measured last, so that
  * measuring all matches of a string costs one walk over it.
  *
- * Backtracking is bounded and paid for: a search starts with a small limit of retries; whenever
- * it runs into the limit that much work is charged and it starts again with twice the limit. That
- * costs at most twice the work and keeps the count of steps the same on every machine. The clock is
- * looked at only in searches that are far gone, to cut short what is slow without many retries. */
+ * How long a search takes is bounded and paid for (regex_search.h). Where the run is sliced, what takes longer than a
+ * moment is done by a thread, and the run asks it time and again whether it is done. */
 #include "native.h"
 
+#include "json_breath.h"
 #include "mem.h"
+#include "regex_search.h"
 #include "utf8.h"
 
-#include <oniguruma.h>
-#include <pthread.h>
-#include <time.h>
-
 enum {
-    KEPT = 16,                 /* compiled expressions of a run */
-    RETRIES_MIN = 256,         /* first limit of a search */
-    RETRIES_CLOCKED = 1 << 17, /* from this limit on the clock counts */
-    RETRIES_MAX = 1 << 24,     /* a search that needs more fails */
-    SECONDS_MAX = 1,           /* for one attempt at a search that is clocked */
-    STACK_MAX = 1 << 20,       /* places to return to that a match may hold */
+    KEPT = 16,           /* compiled expressions of a run */
+    TEXT_LONG = 1 << 13, /* bytes: a longer one is searched by a thread */
+    ASKED = 1000,        /* matches that the thread is asked for at a time */
 };
 
 /* ---- compiled expressions ---- */
@@ -41,6 +34,9 @@ typedef struct Kept {
     uint64_t clock; /* counts uses */
     OnigMatchParam *limits;
     OnigRegion *region;
+    RegexWorker *worker; /* NULL: none was needed yet */
+    int *offsets;        /* of a match */
+    size_t offsets_cap;
 } Kept;
 
 static void compiled_clear(Compiled *c) {
@@ -56,25 +52,19 @@ static void kept_free(void *p) {
     if (kept) {
         onig_free_match_param(kept->limits);
         onig_region_free(kept->region, 1);
+        regex_worker_free(kept->worker);
+        mem_free(kept->offsets);
     }
     mem_free(kept);
 }
 
-static void start_oniguruma(void) {
-    OnigEncoding encodings[] = {ONIG_ENCODING_UTF8};
-    onig_initialize(encodings, 1);
-}
-
 static Kept *kept_of(JqRun *run) {
-    static pthread_once_t started = PTHREAD_ONCE_INIT;
     void **slot = jq_run_keep(run, kept_free);
     if (!*slot) {
-        pthread_once(&started, start_oniguruma);
+        regex_start_library();
         Kept *kept = mem_zalloc(sizeof(*kept));
-        kept->limits = onig_new_match_param();
+        kept->limits = regex_limits_new();
         kept->region = onig_region_new();
-        onig_initialize_match_param(kept->limits);
-        onig_set_match_stack_limit_size_of_match_param(kept->limits, STACK_MAX);
         *slot = kept;
     }
     return *slot;
@@ -163,66 +153,106 @@ static bool read_flags(JqRun *run, const Json *flags, OnigOptionType *options, b
 typedef struct Search {
     JqRun *run;
     const Compiled *compiled;
-    OnigMatchParam *limits;
-    OnigRegion *region;
-    const UChar *text, *end;
+    const Json *text;
+    RegexSearch here;    /* on this thread */
+    RegexWorker *worker; /* or on another; NULL: not */
+    RegexMatches found;  /* by it: the next that is taken is number `taken` */
+    size_t taken;
+    uint64_t paid;
 } Search;
 
-static bool over_limit(int code) {
-    return code == ONIGERR_RETRY_LIMIT_IN_SEARCH_OVER || code == ONIGERR_RETRY_LIMIT_IN_MATCH_OVER;
+typedef enum Found { FOUND_ERROR = -1, FOUND_NOTHING, FOUND_MATCH, FOUND_LATER } Found;
+
+static bool pay(Search *s, uint64_t cost) {
+    uint64_t more = cost - s->paid;
+    s->paid = cost;
+    return jq_charge(s->run, more);
 }
 
-static int search_once(Search *s, const UChar *start, unsigned long retries) {
-    onig_set_retry_limit_in_search_of_match_param(s->limits, retries);
-    onig_set_retry_limit_in_match_of_match_param(s->limits, retries);
-    return onig_search_with_param(s->compiled->regex, s->text, s->end, start, s->end, s->region,
-                                  ONIG_OPTION_NONE, s->limits);
-}
-
-/* Seconds since some time in the past. */
-static double clock_seconds(void) {
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (double)now.tv_sec + (double)now.tv_nsec / 1e9;
-}
-
-/* As search_once(), with as many retries as it takes. */
-static int search_paying(Search *s, const UChar *start) {
-    int code = ONIGERR_RETRY_LIMIT_IN_SEARCH_OVER;
-    bool slow = false;
-    for (unsigned long retries = RETRIES_MIN; retries <= RETRIES_MAX && !slow; retries *= 2) {
-        double began = retries >= RETRIES_CLOCKED ? clock_seconds() : 0;
-        code = search_once(s, start, retries);
-        if (!over_limit(code)) return code;
-        if (!jq_charge(s->run, retries / 8)) return ONIG_ABORT;
-        slow = retries >= RETRIES_CLOCKED && clock_seconds() - began > SECONDS_MAX;
+/* What a search came to. */
+static Found found(Search *s, int code) {
+    if (code >= 0) return FOUND_MATCH;
+    if (code == ONIG_MISMATCH) return FOUND_NOTHING;
+    if (code == REGEX_LONG) return FOUND_LATER;
+    if (regex_over_limit(code)) {
+        jq_fail(s->run, "Regex failure: matching took too many steps; make the expression simpler");
+    } else if (code == ONIGERR_MATCH_STACK_LIMIT_OVER) {
+        jq_fail(s->run,
+                "Regex failure: matching took too much memory; make the expression simpler");
+    } else {
+        fail_regex(s->run, code, NULL);
     }
-    return code;
+    return FOUND_ERROR;
 }
 
-typedef enum Found { FOUND_ERROR = -1, FOUND_NOTHING, FOUND_MATCH } Found;
-
-/* The next match from *start on, which is moved behind it. */
-static Found search_next(Search *s, const UChar **start) {
-    int code = search_paying(s, *start);
-    if (code < 0 && code != ONIG_MISMATCH) {
-        if (over_limit(code)) {
-            jq_fail(s->run,
-                    "Regex failure: matching took too many steps; make the expression simpler");
-        } else if (code == ONIGERR_MATCH_STACK_LIMIT_OVER) {
-            jq_fail(s->run,
-                    "Regex failure: matching took too much memory; make the expression simpler");
-        } else if (code != ONIG_ABORT) {
-            fail_regex(s->run, code, NULL);
+/* False when the run ended meanwhile: then the thread is left to itself. */
+static bool ask_worker(Search *s, Kept *kept) {
+    regex_worker_ask(s->worker, ASKED);
+    while (!regex_worker_done(s->worker)) {
+        json_breath.fn(json_breath.ctx);
+        if (!jq_is_wanted(s->run)) {
+            regex_worker_free(kept->worker);
+            kept->worker = s->worker = NULL;
+            return false;
         }
-        return FOUND_ERROR;
     }
-    const UChar *after = code < 0 ? s->end : s->text + s->region->end[0];
-    if (!jq_charge(s->run, 4 + (uint64_t)(after > *start ? after - *start : 0) / 64)) {
-        return FOUND_ERROR;
+    s->found = regex_worker_matches(s->worker);
+    s->taken = 0;
+    return pay(s, s->found.cost);
+}
+
+/* A match: where its groups begin and end, in bytes. */
+typedef struct Match {
+    size_t groups;
+    const int *offsets;
+} Match;
+
+static Found next_of_worker(Search *s, Kept *kept, Match *m) {
+    if (s->taken == s->found.n && s->found.code < 0) return found(s, s->found.code);
+    if (s->taken == s->found.n && !ask_worker(s, kept)) return FOUND_ERROR;
+    if (!s->found.n) return found(s, s->found.code);
+    m->groups = s->found.groups;
+    m->offsets = s->found.offsets + s->taken++ * 2 * m->groups;
+    return FOUND_MATCH;
+}
+
+static Found next_here(Search *s, Kept *kept, Match *m) {
+    if (!s->here.at) return FOUND_NOTHING;
+    Found what = found(s, regex_search_next(&s->here));
+    if (what == FOUND_LATER) return what;
+    if (!pay(s, s->here.cost)) return FOUND_ERROR;
+    if (what != FOUND_MATCH) return what;
+    const OnigRegion *region = kept->region;
+    m->groups = (size_t)region->num_regs;
+    if (2 * m->groups > kept->offsets_cap) {
+        kept->offsets_cap = 2 * m->groups;
+        kept->offsets = mem_realloc(kept->offsets, kept->offsets_cap * sizeof(int));
     }
-    *start = after;
-    return code < 0 ? FOUND_NOTHING : FOUND_MATCH;
+    for (size_t i = 0; i < m->groups; i++) {
+        kept->offsets[2 * i] = region->beg[i];
+        kept->offsets[2 * i + 1] = region->end[i];
+    }
+    m->offsets = kept->offsets;
+    return FOUND_MATCH;
+}
+
+static Found search_next(Search *s, Kept *kept, Match *m) {
+    return s->worker ? next_of_worker(s, kept, m) : next_here(s, kept, m);
+}
+
+/* False after an error. */
+static bool search_by_thread(Search *s, Kept *kept, const Json *pattern) {
+    Text of = native_text(pattern), text = native_text(s->text);
+    if (!native_afford(s->run, text.len)) return false;
+    if (!kept->worker) kept->worker = regex_worker_new();
+    if (!kept->worker ||
+        !regex_worker_set(kept->worker, &(RegexQuestion){of.data, text.data, of.len, text.len,
+                                                         s->compiled->options})) {
+        jq_fail(s->run, "Regex failure: too many others take too long");
+        return false;
+    }
+    s->worker = kept->worker;
+    return true;
 }
 
 /* ---- matches as values ---- */
@@ -254,51 +284,52 @@ static Json span(Ruler *r, int from, int to, const char *last, Json value) {
     return json_object_from(pairs, 4);
 }
 
-static Json match_value(const Search *s, Ruler *r) {
-    const OnigRegion *region = s->region;
+static Json match_value(const Search *s, Ruler *r, const Match *m) {
     Json captures = json_array();
-    for (int i = 1; i < region->num_regs; i++) {
-        Json name = json_ref(json_array_get(s->compiled->names, (size_t)i - 1));
-        captures = json_array_push(captures, span(r, region->beg[i], region->end[i], "name",
-                                                  json_is_none(name) ? json_null() : name));
+    for (size_t i = 1; i < m->groups; i++) {
+        Json name = json_ref(json_array_get(s->compiled->names, i - 1));
+        captures = json_array_push(captures, span(r, m->offsets[2 * i], m->offsets[2 * i + 1],
+                                                  "name", json_is_none(name) ? json_null() : name));
     }
-    return span(r, region->beg[0], region->end[0], "captures", captures);
+    return span(r, m->offsets[0], m->offsets[1], "captures", captures);
 }
 
 /* Matches are small but may be many: asks for room for each dozen, and for each that is large. */
-static bool room_for_match(const Search *s, size_t matches) {
+static bool room_for_match(const Search *s, const Match *m, size_t matches) {
     size_t bytes = 256;
-    for (int i = 0; i < s->region->num_regs; i++) {
-        bytes += 192 + (size_t)(s->region->end[i] - s->region->beg[i]);
+    for (size_t i = 0; i < m->groups; i++) {
+        bytes += 192 + (size_t)(m->offsets[2 * i + 1] - m->offsets[2 * i]);
     }
     return bytes >= 4096 ? native_afford(s->run, bytes)
                          : matches % 12 != 0 || jq_room(s->run, 12 * 4096);
 }
 
-static Json all_matches(Search *s, bool global) {
+/* The matches, or whether there is one. *later: it takes longer than a moment. */
+static Json all_matches(Search *s, Kept *kept, bool global, bool test, bool *later) {
     Json matches = json_array();
-    Ruler ruler = {.text = (const char *)s->text};
-    const UChar *start = s->text;
-    for (size_t n = 0; start && (global || n == 0); n++) {
-        Found found = search_next(s, &start);
-        if (found == FOUND_NOTHING) break;
-        if (found == FOUND_ERROR || !room_for_match(s, n)) {
-            json_clear(&matches);
-            break;
+    Ruler ruler = {.text = json_string_data(s->text)};
+    for (size_t n = 0; global || n == 0; n++) {
+        Match m = {0};
+        Found what = search_next(s, kept, &m);
+        *later = what == FOUND_LATER;
+        if (test && (what == FOUND_NOTHING || what == FOUND_MATCH)) {
+            json_unref(matches);
+            return json_bool(what == FOUND_MATCH);
         }
-        matches = json_array_push(matches, match_value(s, &ruler));
-        if (s->region->beg[0] == s->region->end[0]) { /* the search goes on a character further */
-            int32_t cp;
-            const char *at = (const char *)start, *end = (const char *)s->end;
-            start = at < end ? start + utf8_decode(at, end, &cp) : NULL;
+        if (what == FOUND_NOTHING) break;
+        if (what != FOUND_MATCH || !room_for_match(s, &m, n)) {
+            json_unref(matches);
+            return json_none();
         }
+        matches = json_array_push(matches, match_value(s, &ruler, &m));
+        json_breathe();
     }
     return matches;
 }
 
 static Json regex_match(JqRun *run, Json *args) {
     OnigOptionType options;
-    bool global;
+    bool global, later = false, test = json_tag(args[3]) == JSON_TAG_TRUE;
     if (json_kind(args[0]) != JSON_STRING) {
         return native_fail_type(run, args[0], "cannot be matched, as it is not a string");
     }
@@ -315,12 +346,25 @@ static Json regex_match(JqRun *run, Json *args) {
     compiled = compiled ? compiled : compile(run, kept, &args[1], options);
     if (!compiled) return json_none();
     compiled->used = ++kept->clock;
-    Text text = native_text(&args[0]);
+    Text text = native_text(&args[0]), pattern = native_text(&args[1]);
     const UChar *start = (const UChar *)text.data;
-    Search s = {run, compiled, kept->limits, kept->region, start, start + text.len};
-    if (json_tag(args[3]) != JSON_TAG_TRUE) return all_matches(&s, global);
-    Found found = search_next(&s, &start);
-    return found == FOUND_ERROR ? json_none() : json_bool(found == FOUND_MATCH);
+    Search s = {.run = run, .compiled = compiled, .text = &args[0]};
+    s.here = (RegexSearch){
+        .regex = compiled->regex,
+        .whole = regex_needs_whole(pattern.data, pattern.len, options),
+        .text = start,
+        .end = start + text.len,
+        .at = start,
+        .limits = kept->limits,
+        .region = kept->region,
+        .brief = jq_is_sliced(run),
+    };
+    if (s.here.brief && (json_breath.fn || text.len > TEXT_LONG)) {
+        if (!json_breath.fn) return jq_apart(run);
+        if (!search_by_thread(&s, kept, &args[1])) return json_none();
+    }
+    Json result = all_matches(&s, kept, global, test, &later);
+    return later ? jq_apart(run) : result;
 }
 
 const JqNative jq_natives_regex[] = {

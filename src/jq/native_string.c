@@ -1,6 +1,7 @@
 /* Natives on strings. */
 #include "native.h"
 
+#include "json_breath.h"
 #include "json_print.h"
 #include "utf8.h"
 
@@ -70,6 +71,7 @@ static const char *skip_space(const char *p, const char *end) {
         size_t n = utf8_decode(p, end, &cp);
         if (!utf8_is_space(cp)) break;
         p += n;
+        json_breathe();
     }
     return p;
 }
@@ -84,6 +86,7 @@ static const char *drop_space(const char *start, const char *end) {
         utf8_decode(p, end, &cp);
         if (!utf8_is_space(cp)) break;
         end = p;
+        json_breathe();
     }
     return end;
 }
@@ -166,6 +169,7 @@ static Json string_explode(JqRun *run, Json *args) {
         int32_t cp;
         p += utf8_decode(p, end, &cp);
         result = json_array_push(result, json_int(cp));
+        json_breathe();
     }
     return result;
 }
@@ -190,7 +194,10 @@ static Json string_implode(JqRun *run, Json *args) {
     Json key, value;
     Walk w = {.of = args[0]};
     bool fine = true;
-    while (fine && native_walk_next(&w, &key, &value)) fine = implode_one(run, value, &out);
+    while (fine && native_walk_next(&w, &key, &value)) {
+        fine = implode_one(run, value, &out);
+        json_breathe();
+    }
     Json result = fine ? json_string_valid(out.data ? out.data : "", out.len) : json_none();
     buf_clear(&out);
     return result;
@@ -214,6 +221,7 @@ static Json change_case(JqRun *run, Json *s, char first, char last) {
     char *to = buf_reserve(&out, text.len);
     for (size_t i = 0; i < text.len; i++) {
         char c = text.data[i];
+        if (i % JSON_BREATH == 0) json_breathe();
         to[i] = c >= first && c <= last ? (char)(c ^ 0x20) : c;
     }
     Json result = json_string_valid(to, text.len);

@@ -1,6 +1,7 @@
 /* Natives on any value: kinds, sizes, keys, conversion to and from text, paths and streams. */
 #include "native.h"
 
+#include "json_breath.h"
 #include "json_parse.h"
 #include "json_path.h"
 #include "json_print.h"
@@ -20,7 +21,7 @@ static Json value_length(JqRun *run, Json *args) {
     case JSON_OBJECT: return json_int((int64_t)json_object_len(v));
     case JSON_STRING:
         if (!jq_charge(run, json_string_len(v) / 256)) return json_none();
-        return json_int((int64_t)utf8_length(json_string_data(&v), json_string_len(v)));
+        return json_int((int64_t)native_length(json_string_data(&args[0]), json_string_len(v)));
     default: return native_fail_type(run, v, "has no length");
     }
 }
@@ -47,7 +48,10 @@ static Json keys_of(JqRun *run, Json v, bool sorted) {
     if (!native_afford(run, (uint64_t)n * 32)) return json_none();
     if (json_tag(v) == JSON_TAG_OBJECT) return json_object_keys(v, sorted);
     Json keys = json_array();
-    for (size_t i = 0; i < n; i++) keys = json_array_push(keys, json_int((int64_t)i));
+    for (size_t i = 0; i < n; i++) {
+        keys = json_array_push(keys, json_int((int64_t)i));
+        json_breathe();
+    }
     return keys;
 }
 
@@ -73,6 +77,7 @@ static Json value_to_entries(JqRun *run, Json *args) {
         Json pairs[] = {json_string_c("key"), json_ref(key), json_string_c("value"),
                         json_ref(value)};
         entries = json_array_push(entries, json_object_from(pairs, 2));
+        json_breathe();
     }
     return entries;
 }
@@ -236,12 +241,32 @@ static Json printed(JqRun *run, const Buf *out, bool whole) {
     return native_afford(run, out->len) ? json_string_valid(out->data, out->len) : json_none();
 }
 
-Json jq_to_json(JqRun *run, Json a) {
+/* A large value is printed in parts. */
+enum { PRINT_LARGE = 1 << 18, PRINT_PART = 1 << 16 };
+
+static Json print_in_parts(JqRun *run, Json a) {
     JsonPrintOptions options = {.max_bytes = native_text_max(run)};
     Buf out = BUF_INIT;
+    JsonPrinting *printing = json_printing_new(a, &options, &out);
+    bool paid = true;
+    while (paid && !json_printing_more(printing, PRINT_PART)) {
+        paid = jq_charge(run, PRINT_PART / 64);
+        json_breathe();
+    }
+    bool whole = json_printing_free(printing);
+    Json result = paid ? printed(run, &out, whole) : json_none();
+    buf_clear(&out);
+    return result;
+}
+
+Json jq_to_json(JqRun *run, Json a) {
+    Buf out = BUF_INIT;
     Json result = json_none();
-    if (!json_on_heap(a) || jq_charge(run, json_size(a) / 64)) {
-        bool whole = json_print(a, &options, &out);
+    uint64_t size = json_on_heap(a) ? json_size(a) : 0;
+    if (size > PRINT_LARGE) {
+        result = print_in_parts(run, a);
+    } else if (!size || jq_charge(run, size / 64)) {
+        bool whole = json_print(a, &(JsonPrintOptions){.max_bytes = native_text_max(run)}, &out);
         result = printed(run, &out, whole);
     }
     buf_clear(&out);
@@ -249,54 +274,12 @@ Json jq_to_json(JqRun *run, Json a) {
     return result;
 }
 
-/* A large value is printed in parts, and gives way between them. */
-enum { PRINT_LARGE = 1 << 18, PRINT_PART = 1 << 16 };
-
-typedef struct Printing {
-    Buf out;
-    JsonPrinting *printing;
-} Printing;
-
-static void printing_free(void *work) {
-    Printing *p = work;
-    if (p->printing) json_printing_free(p->printing);
-    buf_clear(&p->out);
-    mem_free(p);
-}
-
-static Json print_in_parts(JqRun *run, Json a) {
-    Printing *p = jq_work(run);
-    if (!p) {
-        JsonPrintOptions options = {.max_bytes = native_text_max(run)};
-        p = mem_zalloc(sizeof *p);
-        p->printing = json_printing_new(a, &options, &p->out);
-        jq_keep_work(run, p, printing_free);
-    }
-    while (!json_printing_more(p->printing, PRINT_PART)) {
-        if (!jq_charge(run, PRINT_PART / 64)) {
-            jq_end_work(run);
-            return json_none();
-        }
-        if (jq_slice_is_over(run)) return jq_later(run);
-    }
-    bool whole = json_printing_free(p->printing);
-    p->printing = NULL;
-    Json result = printed(run, &p->out, whole);
-    jq_end_work(run);
-    return result;
-}
-
-static Json to_json(JqRun *run, Json *args) {
-    return json_size(args[0]) > PRINT_LARGE ? print_in_parts(run, args[0])
-                                            : jq_to_json(run, json_take(&args[0]));
-}
-
 Json jq_to_string(JqRun *run, Json a) {
     return json_kind(a) == JSON_STRING ? a : jq_to_json(run, a);
 }
 
-NATIVE(value_tojson, to_json(run, args))
-NATIVE(value_tostring, json_kind(args[0]) == JSON_STRING ? json_take(&args[0]) : to_json(run, args))
+NATIVE(value_tojson, jq_to_json(run, json_take(&args[0])))
+NATIVE(value_tostring, jq_to_string(run, json_take(&args[0])))
 
 static Json value_fromjson(JqRun *run, Json *args) {
     if (json_kind(args[0]) != JSON_STRING) {

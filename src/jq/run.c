@@ -28,9 +28,7 @@ JqRun *jq_run_new(const JqProgram *p, const JqHost *host) {
 }
 
 static void reset(JqRun *m) {
-    if (m->work) jq_end_work(m);
-    while (m->nlater) json_unref(m->later_args[--m->nlater]);
-    m->later = false;
+    if (m->apart) machine_abandon(m);
     fork_drop(m, 0);
     slots_drop(m, 0);
     json_clear(&m->path);
@@ -221,33 +219,34 @@ uint64_t jq_steps_left(const JqRun *m) {
     return limit > used ? limit - used : 0;
 }
 
-void *jq_work(const JqRun *m) {
-    return m->work;
+bool jq_is_sliced(const JqRun *m) {
+    return m->slice_end;
 }
 
-void jq_keep_work(JqRun *m, void *work, void (*free_fn)(void *)) {
-    m->work = work;
-    m->work_free = free_fn;
+bool jq_is_wanted(const JqRun *m) {
+    return !m->abandoned;
 }
 
-void jq_end_work(JqRun *m) {
-    m->work_free(m->work);
-    m->work = NULL;
-}
-
-bool jq_slice_is_over(const JqRun *m) {
-    return m->paused;
-}
-
-Json jq_later(JqRun *m) {
-    m->later = true;
+Json jq_apart(JqRun *m) {
+    m->to_apart = true;
     return json_none();
+}
+
+void run_breathe(JqRun *m) {
+    if (m->abandoned) return;
+    m->steps = jq_run_steps(m);
+    m->fuel = m->fuel_given = 0;
+    m->paused = true;
+    fiber_give_way(m->apart);
 }
 
 bool jq_charge(JqRun *m, uint64_t n) {
     if (n > INT64_MAX / 2) n = INT64_MAX / 2;
     m->fuel -= (int64_t)n;
-    return m->fuel > 0 || run_refill(m);
+    if (m->fuel > 0) return true;
+    if (m->abandoned || !run_refill(m)) return false;
+    if (m->paused && m->on_fiber) fiber_give_way(m->apart);
+    return !m->abandoned;
 }
 
 /* ---- start and next ---- */
@@ -301,15 +300,15 @@ JqStatus jq_run_next(JqRun *m, Json *out) {
     }
     if (m->state == RUN_IDLE) return JQ_DONE;
     /* What changed on the heap while we were not running is not ours, except that outputs were
-     * released. */
-    int64_t change = (int64_t)json_heap_bytes() - (int64_t)m->heap_at_exit;
+     * released. An operation that is apart sees nothing of it until it has ended. */
+    int64_t change = m->apart ? 0 : (int64_t)json_heap_bytes() - (int64_t)m->heap_at_exit;
     uint64_t released = change < 0 ? (uint64_t)-change : 0;
     released = released < m->handed ? released : m->handed;
     m->handed -= m->handed == UINT64_MAX ? 0 : released;
     m->heap_base += change + (int64_t)released;
     if (m->paused) {
         m->paused = false;
-        m->steps--; /* the instruction that we stopped before is counted again */
+        m->steps -= !m->apart; /* the instruction that we stopped before is counted again */
         m->slice_end = m->steps + m->host.budget.slice;
         give_fuel(m);
     }

@@ -1,5 +1,6 @@
 #include "json.h"
 
+#include "json_breath.h"
 #include "json_index.h"
 #include "json_tree.h"
 #include "mem.h"
@@ -212,7 +213,11 @@ static Json heap_string(size_t len, size_t cap) {
 Json json_string_valid(const char *s, size_t len) {
     if (len <= JSON_SHORT_MAX) return short_string(s, len);
     Json j = heap_string(len, len + 1);
-    memcpy(((JsonStr *)j.heap)->data, s, len);
+    if (len < JSON_BREATH_BYTES) {
+        memcpy(((JsonStr *)j.heap)->data, s, len);
+    } else {
+        json_breathe_copy(((JsonStr *)j.heap)->data, s, len);
+    }
     return j;
 }
 
@@ -281,8 +286,8 @@ Json json_string_append(Json s, const char *tail, size_t len) {
         return string_append_in_place(s, tail, len);
     }
     Json joined = heap_string(whole, whole + whole / 2 + 1);
-    memcpy(((JsonStr *)joined.heap)->data, json_string_data(&s), old);
-    memcpy(((JsonStr *)joined.heap)->data + old, tail, len);
+    json_breathe_copy(((JsonStr *)joined.heap)->data, json_string_data(&s), old);
+    json_breathe_copy(((JsonStr *)joined.heap)->data + old, tail, len);
     json_unref(s);
     return joined;
 }
@@ -563,6 +568,7 @@ static int walk(Walk *w, Json a, Json b) {
         Json x, y;
         Frame *f = &w->frames[w->n - 1];
         spend(w, 1);
+        json_breathe();
         Step step = !json_is_none(f->keys)             ? next_by_keys(f, &x, &y)
                     : json_tag(f->a) == JSON_TAG_ARRAY ? next_in_arrays(w, f, &x, &y, &result)
                                                        : next_in_objects(w, f, &x, &y, &result);

@@ -1,7 +1,20 @@
 #include "json_heap.h"
 
 #include "json.h"
+#include "json_breath.h"
 #include "mem.h"
+
+#include <string.h>
+
+_Thread_local JsonBreath json_breath __attribute__((tls_model("initial-exec")));
+
+void json_breathe_copy(char *to, const char *from, size_t len) {
+    for (size_t at = 0, n; at < len; at += n) {
+        n = len - at < JSON_BREATH_BYTES ? len - at : JSON_BREATH_BYTES;
+        memcpy(to + at, from + at, n);
+        if (json_breath.fn && at + n < len) json_breath.fn(json_breath.ctx);
+    }
+}
 
 /* One load and one add: this is on the path of every allocation. */
 static _Thread_local size_t live_bytes __attribute__((tls_model("initial-exec")));

@@ -5,6 +5,7 @@
  * are half as many holes as entries, everything is rebuilt without them.
  */
 #include "json.h"
+#include "json_breath.h"
 #include "json_index.h"
 #include "json_tree.h"
 
@@ -360,6 +361,7 @@ bool json_object_next(Json o, size_t *pos, Json *key, Json *value) {
 }
 
 static int by_text(const void *a, const void *b) {
+    json_breathe();
     return json_string_compare(*(const Json *)a, *(const Json *)b);
 }
 

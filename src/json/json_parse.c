@@ -18,6 +18,7 @@
 #include "json_parse.h"
 
 #include "ascii.h"
+#include "json_breath.h"
 #include "mem.h"
 #include "utf8.h"
 
@@ -741,6 +742,7 @@ static Step take_tokens(JsonParser *p) {
             while (end - s >= 8 && memcmp(s, blanks, 8) == 0) s += 8;
         }
         p->pos = s;
+        json_breathe();
         if (p->pos >= p->end) return STEP_MORE;
         Class class = class_at(p->pos);
         Step step = class == QUOTE       ? take_string(p)

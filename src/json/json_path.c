@@ -6,6 +6,7 @@
  */
 #include "json_path.h"
 
+#include "json_breath.h"
 #include "json_build.h"
 #include "json_print.h"
 #include "mem.h"
@@ -365,6 +366,7 @@ static Json remove_ranges(Json a, const Range *ranges, size_t n) {
     /* One pass over the array instead of one cut a range. */
     Json kept = json_array();
     for (size_t at = 0, i = 0, len = json_array_len(a); at < len; at++) {
+        json_breathe();
         while (i < n && ranges[i].to <= at) i++;
         if (i == n || at < ranges[i].from) {
             kept = json_array_push(kept, json_ref(json_array_get(a, at)));
@@ -382,6 +384,7 @@ static Json delete_children(Json j, Json keys, Error *err) {
         Range *ranges = mem_alloc(n * sizeof *ranges);
         bool ok = true;
         for (size_t i = 0; i < n && ok; i++) {
+            json_breathe();
             ok = range_of(json_array_get(keys, i), len, &ranges[i], err);
         }
         if (ok) {
@@ -398,6 +401,7 @@ static Json delete_children(Json j, Json keys, Error *err) {
     }
     for (size_t i = 0, n = json_array_len(keys); i < n && !json_is_none(j); i++) {
         Json key = json_array_get(keys, i);
+        json_breathe();
         if (is_kind(key, JSON_STRING)) {
             j = json_object_remove(j, key);
         } else {
@@ -470,6 +474,7 @@ static Json prune(Pruner *p, Json j, size_t n) {
     bool ok = true;
     while (ok && p->depth) {
         Pruning *top = &p->stack[p->depth - 1];
+        json_breathe();
         ok = top->at < top->end ? prune_group(p) : prune_end(p, &result);
     }
     while (p->depth) {
@@ -491,6 +496,7 @@ static bool check_paths(Json paths, Error *err) {
     }
     for (size_t i = 0, n = json_array_len(paths); i < n; i++) {
         Json path = json_array_get(paths, i);
+        json_breathe();
         if (!is_kind(path, JSON_ARRAY)) {
             return error_set(err, ERR_RAISED, "Path must be specified as array, not %s",
                              kind_of(path));
