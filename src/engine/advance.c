@@ -166,6 +166,8 @@ bool frame_merge(Frame *f, Json update, Error *err) {
     return level_settle(l, kept, ok);
 }
 
+static void finish_again(Frame *f);
+
 void frame_count_step(Frame *f) {
     Level *l = frame_top(f);
     level_begin_node(l);
@@ -246,6 +248,36 @@ void frame_skip(Frame *f, Json output) {
     }
 }
 
+/* Puts an update into the state, through the reducers. Consumes it. */
+static void finish_update(Frame *f, Json update) {
+    Error err;
+    error_clear(&err);
+    const Level *keys = frame_top(f);
+    Replay replay = {0};
+    while (keys->injected) keys--;
+    bool sliced = keys->graph->nkeys;
+    if (sliced) frame_replay_begin(f, &replay);
+    bool merged = frame_merge(f, update, &err);
+    if (sliced && !frame_replay_end(f, &replay, finish_again)) {
+        json_put(&f->step->result, update);
+        return;
+    }
+    if (merged) {
+        frame_finished(f, update);
+        return;
+    }
+    json_unref(update);
+    if (replay.is_late) {
+        frame_fail_late(f);
+    } else {
+        frame_fail_with(f, err.code == ERR_LIMIT ? "limit" : "reduce", &err);
+    }
+}
+
+static void finish_again(Frame *f) {
+    finish_update(f, json_ref(f->step->result));
+}
+
 void frame_finish(Frame *f, Json result) {
     const Node *node = frame_top(f)->node;
     Error err;
@@ -269,11 +301,8 @@ void frame_finish(Frame *f, Json result) {
     json_unref(result);
     if (json_is_none(update)) {
         frame_fail_with(f, "result", &err);
-    } else if (!frame_merge(f, update, &err)) {
-        json_unref(update);
-        frame_fail_with(f, err.code == ERR_LIMIT ? "limit" : "reduce", &err);
     } else {
-        frame_finished(f, update);
+        finish_update(f, update);
     }
 }
 
@@ -354,6 +383,8 @@ static void fail_recursion(Frame *f) {
     frame_fail(f, fail_error(f, frame_top(f)->node, "recursion", &err, json_none()), FAIL_LEVEL);
 }
 
+static void begin_node_again(Frame *f);
+
 static void begin_node(Frame *f, const Node *node) {
     if (node->task) {
         task_begin(f);
@@ -361,8 +392,11 @@ static void begin_node(Frame *f, const Node *node) {
     }
     if (frame_leaves_engine(f, node)) {
         Error err = ERROR_INIT;
+        Replay replay = {0};
         f->since = engine_time(f->run->engine);
+        frame_replay_begin(f, &replay);
         Json wait = wait_outside(f, node, &err);
+        if (!frame_replay_end(f, &replay, begin_node_again)) return;
         if (json_is_none(wait)) {
             frame_fail_with(f, "prepare", &err);
         } else {
@@ -374,6 +408,10 @@ static void begin_node(Frame *f, const Node *node) {
     frame_tell_node(f, node);
     void (*begin)(Frame *, const Node *) = steering_of(node)->begin;
     (begin ? begin : work_begin_pure)(f, node);
+}
+
+static void begin_node_again(Frame *f) {
+    begin_node(f, frame_top(f)->node);
 }
 
 void frame_go_on_after(Frame *f) {

@@ -107,15 +107,19 @@ static void workflow_begin(Frame *f, const Node *node) {
 static void workflow_done(Frame *f) {
     Error err = ERROR_INIT;
     Level inner = *frame_top(f);
+    Level *l = frame_top(f) - 1;
+    LevelKept kept = level_keep(l);
+    bool whole = (f->is_element && f->nlevels == 2) || !json_is_none(l->node->output);
+    Replay replay = {0};
+    frame_replay_begin(f, &replay);
+    bool ok = whole || (reduce_inner(l, &inner, f->run->evaluator, &err) &&
+                        level_fits(f->run, l, kept, &err));
+    ok = level_settle(l, kept, ok);
+    if (!frame_replay_end(f, &replay, workflow_done)) return;
     Json result = reduce_result(inner.writes, inner.state);
     f->nlevels--;
     frame_set_wait(f, json_null());
-    Level *l = frame_top(f);
-    LevelKept kept = level_keep(l);
-    bool whole = (f->is_element && f->nlevels == 1) || !json_is_none(l->node->output);
-    bool ok = whole || (reduce_inner(l, &inner, f->run->evaluator, &err) &&
-                        level_fits(f->run, l, kept, &err));
-    if (!level_settle(l, kept, ok)) {
+    if (!ok) {
         json_unref(result);
         frame_fail_with(f, err.code == ERR_LIMIT ? "limit" : "reduce", &err);
     } else {
@@ -243,6 +247,8 @@ void join_branches(Frame *f) {
     LevelKept kept = level_keep(l);
     Json name = json_array_get(f->wait, WAIT_JOIN_NODE);
     const Node *join = json_kind(name) == JSON_STRING ? graph_node(l->graph, name) : NULL;
+    Replay replay = {0};
+    frame_replay_begin(f, &replay);
     bool ok = reduce_no_conflict(l->graph, all, &err);
     for (size_t i = 0; ok && i < json_array_len(all); i++) {
         ok = reduce_writes(l->graph, f->run->evaluator, json_array_get(all, i), &l->state,
@@ -250,7 +256,9 @@ void join_branches(Frame *f) {
     }
     ok = ok && level_fits(f->run, l, kept, &err);
     json_unref(all);
-    if (!level_settle(l, kept, ok)) {
+    bool settled = level_settle(l, kept, ok);
+    if (!frame_replay_end(f, &replay, join_branches)) return;
+    if (!settled) {
         const char *kind = err.code == ERR_LIMIT ? "limit" : "join";
         frame_fail(f, fail_error(f, l->node, kind, &err, json_none()), FAIL_JOIN);
         return;

@@ -28,8 +28,15 @@ enum {
     FEW = 2000,    /* so many and fewer take no time */
 };
 
+struct Evaluated {
+    size_t at;
+    Json out;
+    Error err;
+};
+
 struct Evaluator {
     JqHost host;
+    Replay *replay; /* NULL: none is under way */
     EvaluatorClock clock;
     uint64_t deadline;
     size_t n;
@@ -81,6 +88,10 @@ void evaluator_set_deadline(Evaluator *m, uint64_t nanoseconds) {
     m->deadline = nanoseconds;
 }
 
+uint64_t evaluator_deadline(const Evaluator *m) {
+    return m->deadline;
+}
+
 static bool look(const Evaluator *m) {
     return m->clock.look && m->clock.look(m->clock.ctx);
 }
@@ -110,16 +121,112 @@ static Json first_before(const Evaluator *m, JqRun *run, Json input, const Json 
     return settle(m, run, status, out, err);
 }
 
+/* A machine that is under way is not among the others: those may evaluate the same expression meanwhile. */
+static void give_back(JqRun **place, JqRun *run) {
+    if (*place == run) return;
+    if (*place) {
+        jq_run_free(run);
+    } else {
+        *place = run;
+    }
+}
+
+/* ---- as a part of something ---- */
+
+void evaluator_begin(Evaluator *m, Replay *r) {
+    assert(!m->replay);
+    m->replay = r;
+    r->at = r->next = 0;
+    r->is_later = r->is_late = false;
+}
+
+void evaluator_end(Evaluator *m) {
+    m->replay = NULL;
+}
+
+void replay_clear(Replay *r) {
+    jq_run_free(r->under_way);
+    for (size_t i = 0; i < r->n; i++) json_unref(r->kept[i].out);
+    mem_free(r->kept);
+    *r = (Replay){0};
+}
+
+bool evaluator_is_later(const Evaluator *m) {
+    return m->replay && m->replay->is_later;
+}
+
+static Json later(Replay *r, Error *err) {
+    r->is_later = true;
+    error_set(err, ERR_CANCELLED, "The evaluation goes on later.");
+    return json_none();
+}
+
+static Json replay(Evaluator *m, JqRun **place, Json input, const Json *vars, Error *err) {
+    Replay *r = m->replay;
+    size_t at = r->at++;
+    bool goes_on = r->under_way && r->under_way_at == at, over = false;
+    JqRun *run = goes_on ? r->under_way : *place;
+    JqStatus status;
+    Json out;
+    if (r->is_later) {
+        json_unref(input);
+        return later(r, err);
+    }
+    if (r->next < r->n && r->kept[r->next].at == at) {
+        const struct Evaluated *kept = &r->kept[r->next++];
+        json_unref(input);
+        if (err) *err = kept->err;
+        return json_ref(kept->out);
+    }
+    if (goes_on) {
+        json_unref(input);
+    } else {
+        jq_run_start(run, input, vars);
+    }
+    do {
+        status = jq_run_next(run, &out);
+        r->is_late = is_late(r->deadline);
+    } while (status == JQ_PAUSED && !r->is_late && !(over = look(m)));
+    if (over) {
+        if (*place == run) *place = NULL;
+        r->under_way = run;
+        r->under_way_at = at;
+        return later(r, err);
+    }
+    struct Evaluated came = {.at = at, .err = ERROR_INIT};
+    uint64_t steps = jq_run_steps(run);
+    out = settle(m, run, status, out, &came.err);
+    r->is_late = r->is_late && status == JQ_PAUSED;
+    if (goes_on) {
+        give_back(place, run);
+        r->under_way = NULL;
+    }
+    if (err) *err = came.err;
+    if (steps > FEW) {
+        came.out = json_ref(out);
+        r->kept = mem_grow(r->kept, r->n, &r->cap, sizeof *r->kept);
+        r->kept[r->n++] = came;
+        r->next = r->n;
+    }
+    return out;
+}
+
+/* The first output of a machine, whose place may be empty afterwards. Consumes input. */
+static Json first_of(Evaluator *m, JqRun **place, Json input, const Json *vars, Error *err) {
+    return m->replay ? replay(m, place, input, vars, err)
+                     : first_before(m, *place, input, vars, err);
+}
+
 Json evaluator_first(JqRun *run, Json input, const Json *vars, Error *err) {
     static const Evaluator nobody;
     return first_before(&nobody, run, input, vars, err);
 }
 
-static JqRun *machine(Evaluator *m, const Expr *expr) {
+static JqRun **machine(Evaluator *m, const Expr *expr) {
     assert(expr->id < m->n);
     JqRun **run = &m->runs[expr->id];
     if (!*run) *run = jq_run_new(expr->program, &m->host);
-    return *run;
+    return run;
 }
 
 static Json placed(const Expr *expr, Json out, Error *err) {
@@ -141,18 +248,7 @@ static Json some(const Expr *expr, Json out, Error *none, Error *err) {
 Json evaluator_run(Evaluator *m, const Expr *expr, Json input, const Json *vars, Error *err) {
     Error none;
     error_clear(&none); /* not all of it: this is the hot path */
-    return some(expr, first_before(m, machine(m, expr), json_ref(input), vars, &none), &none, err);
-}
-
-/* A machine that is under way is not among the others: those may evaluate the same expression meanwhile. */
-static void give_back(Evaluator *m, const Expr *expr, JqRun *run) {
-    JqRun **place = &m->runs[expr->id];
-    if (*place == run) return;
-    if (*place) {
-        jq_run_free(run);
-    } else {
-        *place = run;
-    }
+    return some(expr, first_of(m, machine(m, expr), json_ref(input), vars, &none), &none, err);
 }
 
 Json evaluator_slice(Evaluator *m, const Expr *expr, Json input, const Json *vars,
@@ -163,7 +259,7 @@ Json evaluator_slice(Evaluator *m, const Expr *expr, Json input, const Json *var
     JqRun *run = *slicing->under_way;
     error_clear(&none);
     if (!run) {
-        run = machine(m, expr);
+        run = *machine(m, expr);
         jq_run_start(run, json_ref(input), vars);
     }
     bool over = false;
@@ -176,28 +272,28 @@ Json evaluator_slice(Evaluator *m, const Expr *expr, Json input, const Json *var
         return json_none();
     }
     out = settle(m, run, status, out, &none);
-    if (*slicing->under_way) give_back(m, expr, run);
+    if (*slicing->under_way) give_back(&m->runs[expr->id], run);
     *slicing->under_way = NULL;
     return some(expr, out, &none, err);
 }
 
 Json evaluator_query(Evaluator *m, const Expr *expr, Json input, Error *err) {
-    Json out = first_before(m, machine(m, expr), json_ref(input), NULL, err);
+    Json out = first_of(m, machine(m, expr), json_ref(input), NULL, err);
     return placed(expr, out, err);
 }
 
-static JqRun *reducer(Evaluator *m, Reduce reduce, bool join) {
+static JqRun **reducer(Evaluator *m, Reduce reduce, bool join) {
     static const char *const vars[] = {"old", "new"};
     JqRun **run = &m->reduce[reduce][join];
-    if (!*run) {
+    JqProgram **p = &m->programs[reduce][join];
+    if (!*p) {
         const char *text = reducers[reduce][join];
         JqOptions options = {.vars = vars, .nvars = 2};
-        JqProgram *p = jq_compile(text, strlen(text), &options, NULL);
-        assert(p);
-        m->programs[reduce][join] = p;
-        *run = jq_run_new(p, &m->host);
+        *p = jq_compile(text, strlen(text), &options, NULL);
+        assert(*p);
     }
-    return *run;
+    if (!*run) *run = jq_run_new(*p, &m->host);
+    return run;
 }
 
 Json evaluator_reduce(Evaluator *m, Reduce reduce, bool join, Json old_value, Json new_value,
@@ -205,7 +301,7 @@ Json evaluator_reduce(Evaluator *m, Reduce reduce, bool join, Json old_value, Js
     Json vars[] = {json_is_none(old_value) ? json_null() : old_value, new_value};
     Error none;
     error_clear(&none);
-    Json out = first_before(m, reducer(m, reduce, join), json_null(), vars, &none);
+    Json out = first_of(m, reducer(m, reduce, join), json_null(), vars, &none);
     if (json_is_none(out) && err) *err = none;
     return out;
 }

@@ -31,6 +31,7 @@ void evaluator_set_clock(Evaluator *m, const EvaluatorClock *clock);
 
 /* Evaluations end, with ERR_LIMIT, soon after this time of uv_hrtime(); 0: never. */
 void evaluator_set_deadline(Evaluator *m, uint64_t nanoseconds);
+uint64_t evaluator_deadline(const Evaluator *m);
 
 /* The first output of an expression, given. JSON_NONE with *err set when it fails or has none: the
  * error's line and column are in the expression's file. Borrows input and vars. */
@@ -45,6 +46,27 @@ typedef struct Slicing {
 } Slicing;
 Json evaluator_slice(Evaluator *m, const Expr *expr, Json input, const Json *vars,
                      const Slicing *slicing, Error *err);
+
+/* Something that is done as a whole and evaluates several expressions: where the turn is over in the midst of one, all of
+ * it ends with an error and is_later, leaves everything as it was, and is done anew in a later turn. Evaluations
+ * that took long are not made again then: what came of them is kept, by their order, so that has to be the same. */
+typedef struct Replay {
+    bool is_later;
+    bool is_late; /* the deadline has passed */
+    uint64_t deadline;
+    JqRun *under_way;
+    size_t at, next; /* evaluations of this time; of those that are kept, the next one */
+    size_t under_way_at;
+    struct Evaluated *kept;
+    size_t n, cap;
+} Replay;
+
+/* Until it is ended, evaluator_run(), evaluator_query() and evaluator_reduce() are part of it. One at a time. */
+void evaluator_begin(Evaluator *m, Replay *r);
+void evaluator_end(Evaluator *m);
+void replay_clear(Replay *r);
+/* Whether one is under way that goes on later. */
+bool evaluator_is_later(const Evaluator *m);
 
 /* The same of any machine; consumes input. No output, and what fails, gives JSON_NONE; *err is set when it
  * fails. */

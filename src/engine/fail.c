@@ -217,18 +217,21 @@ void frame_fail_here(Frame *f, Json error, bool after, Json before) {
     run_fail(f->run, f, frame_top(f)->node, error);
 }
 
-static void fail_now(Frame *f, Json error, FailAt at) {
-    Handler h;
+/* taken: by whom; NULL: by nobody. */
+static void fail_now(Frame *f, Json error, FailAt at, const Handler *taken) {
     Json answers = work_part(f->wait, WORK_ANSWERS);
     if (frame_top(f)->graph->scoped) {
         task_failed(f, error);
-    } else if (find_handler(f, f->nlevels - 1, error, at != FAIL_NODE, &h)) {
-        take_error(&h, (LevelAt){f->id, f->nlevels - 1}, error);
+    } else if (taken) {
+        take_error(taken, (LevelAt){f->id, f->nlevels - 1}, error);
     } else { /* branches can still be joined, and what a node was told need not be asked again */
         bool again = at == FAIL_JOIN || (at == FAIL_NODE && json_array_len(answers));
         frame_fail_here(f, error, at == FAIL_AFTER, again ? json_ref(f->wait) : json_null());
     }
 }
+
+static void look_again(Frame *f);
+static void look_again_told(Frame *f);
 
 /* Whether somebody takes the error of the node at a level; those who are asked are asked again later. */
 static bool is_caught(Frame *f, uint32_t level, Json error, FailAt at) {
@@ -238,13 +241,49 @@ static bool is_caught(Frame *f, uint32_t level, Json error, FailAt at) {
                : find_handler(f, level, error, at != FAIL_NODE, &h) && !h.drop;
 }
 
+/* Looks for somebody who takes it, in slices, and then, unless a debugger wants to see it first, goes on there. */
+static void look_for_taker(Frame *f, Json error, FailAt at, bool told) {
+    Handler h;
+    Replay replay = {0};
+    uint32_t level = f->nlevels - 1;
+    bool asks = run_hooks(f->run) && !told;
+    frame_replay_begin(f, &replay);
+    bool caught = asks && is_caught(f, level, error, at);
+    bool taken = !frame_top(f)->graph->scoped && find_handler(f, level, error, at != FAIL_NODE, &h);
+    if (!frame_replay_end(f, &replay, told ? look_again_told : look_again)) {
+        json_put(&f->step->error, json_ref(error));
+        f->step->fail_at = (int)at;
+    } else if (!asks || !park_on_error(f, error, at, caught)) {
+        fail_now(f, error, at, taken ? &h : NULL);
+    }
+}
+
+static void look_further(Frame *f, bool told) {
+    Json error = json_ref(f->step->error);
+    look_for_taker(f, error, (FailAt)f->step->fail_at, told);
+    json_unref(error);
+}
+
+static void look_again(Frame *f) {
+    look_further(f, false);
+}
+
+static void look_again_told(Frame *f) {
+    look_further(f, true);
+}
+
 void frame_fail(Frame *f, Json error, FailAt at) {
     f->skipped = false;
-    if (!run_hooks(f->run) ||
-        !park_on_error(f, error, at, is_caught(f, f->nlevels - 1, error, at))) {
-        fail_now(f, error, at);
-    }
+    look_for_taker(f, error, at, false);
     json_unref(error);
+}
+
+void frame_fail_late(Frame *f) {
+    const Node *node = frame_top(f)->node;
+    Error err = ERROR_INIT;
+    error_set(&err, ERR_LIMIT, "It took longer than its timeout of %g s.",
+              (double)node_time_ms(node) / 1000);
+    frame_fail_with(f, "timeout", &err);
 }
 
 void frame_forgive(Frame *f, Json error, Json result) {
@@ -265,12 +304,15 @@ void frame_failing(Frame *f) {
     if (at == FAIL_GIVES && !json_is_none(given)) {
         frame_finish(f, json_ref(given));
     } else {
-        fail_now(f, json_array_get(wait, WAIT_FAILING_ERROR), at == FAIL_GIVES ? FAIL_NODE : at);
+        look_for_taker(f, json_array_get(wait, WAIT_FAILING_ERROR),
+                       at == FAIL_GIVES ? FAIL_NODE : at, true);
     }
     json_unref(wait);
 }
 
 /* ---- time ---- */
+
+enum { CONDITION_NS = 5000000 };
 
 /* The node of a level has had its time. If nobody takes that, all that runs inside stays as it is: a
  * resume gives it its time again. If a debugger wants to see it, what runs inside is ended. */
@@ -283,14 +325,19 @@ static void fail_late(Frame *f, uint32_t level) {
     error_set(&err, ERR_LIMIT, "It took longer than its timeout of %g s.",
               (double)node_time_ms(node) / 1000);
     Json error = fail_error(f, node, "timeout", &err, json_none());
-    if (run_hooks(f->run) && !scoped &&
-        park_asks(f, level, error, is_caught(f, level, error, FAIL_NODE), &info)) {
+    /* What it would wait with is under way still: conditions have a moment, and do not hold after it. */
+    evaluator_set_deadline(f->run->evaluator, uv_hrtime() + CONDITION_NS);
+    bool asks = run_hooks(f->run) && !scoped &&
+                park_asks(f, level, error, is_caught(f, level, error, FAIL_NODE), &info);
+    bool taken = !asks && !scoped && find_handler(f, level, error, false, &h);
+    evaluator_set_deadline(f->run->evaluator, 0);
+    if (asks) {
         frame_unwind(f, level);
         frame_top(f)->deadline = 0;
         park_failing(f, &(Failing){error, FAIL_NODE, json_none()}, info);
     } else if (scoped) {
         task_late(f, level, error);
-    } else if (find_handler(f, level, error, false, &h)) {
+    } else if (taken) {
         take_error(&h, (LevelAt){f->id, level}, error);
     } else {
         run_fail(f->run, f, node, error);

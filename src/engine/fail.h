@@ -15,6 +15,7 @@ typedef enum FailAt {
 /* Something failed in a frame; consumes error. The frame may be gone afterwards. */
 void frame_fail(Frame *f, Json error, FailAt at);
 void frame_fail_with(Frame *f, const char *kind, const Error *err);
+void frame_fail_late(Frame *f); /* of the node that it stands at: its time is over */
 /* An error that is none: the node goes on with the result, once whoever watches has seen it. Consumes
  * both. */
 void frame_forgive(Frame *f, Json error, Json result);

@@ -175,6 +175,8 @@ struct Engine {
     int unlooked;                    /* steps since the clock was looked at */
     bool turn_over;                  /* when it was, the turn had had its time */
     char *folder;                    /* of the store, once it was asked for */
+    Step *beginning;                 /* whose start() is called; NULL: none is, or it has ended */
+    Step *ended;                     /* whose result is put into the state */
     size_t working;                  /* heavy steps that are under way */
     uint64_t durable;                /* batches up to this one are */
     bool delivering;

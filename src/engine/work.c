@@ -61,6 +61,10 @@ void work_free_data(Engine *e) {
 
 static void clear(Step *s) {
     jq_run_free(s->eval);
+    if (s->replay) {
+        replay_clear(s->replay);
+        mem_free(s->replay);
+    }
     if (s->params) {
         config_clear(s->node, s->params);
         mem_free(s->params);
@@ -73,11 +77,17 @@ static void clear(Step *s) {
     mem_free(s->place);
 }
 
-/* The turn is over: the rest is for a later one. */
+/* The turn is over: the rest is for a later one. The place of work that has just ended is of use until then. */
 static void keep_slice(Frame *f, const Step *s) {
+    Step *ended = f->run->engine->ended;
     f->step = mem_alloc(sizeof *f->step);
     *f->step = *s;
     f->step->sliced = true;
+    if (ended && ended->frame == f && ended->place) {
+        f->step->place = ended->place;
+        f->step->place_of = ended->work;
+        ended->place = NULL;
+    }
     frame_queue_first(f);
 }
 
@@ -86,6 +96,11 @@ static void end_pure(Frame *f, Step *s) {
     json_clear(&s->state); /* nobody else holds it, then: it is changed in place */
     if (!json_is_none(s->error)) {
         frame_fail(f, json_take(&s->error), FAIL_NODE);
+    } else if (s->deadline) { /* reducers have what is left of its time */
+        Evaluator *m = s->run->evaluator;
+        evaluator_set_deadline(m, s->deadline);
+        frame_finish(f, json_take(&s->result));
+        evaluator_set_deadline(m, 0);
     } else {
         frame_finish(f, json_take(&s->result));
     }
@@ -127,6 +142,8 @@ void work_begin_pure(Frame *f, const Node *node) {
 
 /* ---- in slices ---- */
 
+static void forget_after_commit(Step *s);
+
 static const NodeWork evaluation = {.pure = true};
 
 Json frame_eval_slice(Frame *f, const Sliced *what, Error *err) {
@@ -151,6 +168,51 @@ Json frame_eval_slice(Frame *f, const Sliced *what, Error *err) {
     return out;
 }
 
+/* Of work that has ended: its result is in the state, or nobody wants it. */
+static void forget_place_of(Step *s) {
+    if (!s->place_of) return;
+    s->work = s->place_of;
+    forget_after_commit(s);
+    s->work = &evaluation;
+}
+
+void frame_replay_begin(Frame *f, Replay *fresh) {
+    Step *s = frame_goes_on(f) ? f->step : NULL;
+    Replay *r = s ? s->replay : fresh;
+    r->deadline = s ? s->deadline : evaluator_deadline(f->run->evaluator);
+    evaluator_begin(f->run->evaluator, r);
+}
+
+bool frame_replay_end(Frame *f, Replay *fresh, void (*again)(Frame *f)) {
+    Step *s = frame_goes_on(f) ? f->step : NULL;
+    Replay *r = s ? s->replay : fresh;
+    evaluator_end(f->run->evaluator);
+    if (!r->is_later) {
+        bool late = r->is_late;
+        if (s) forget_place_of(s); /* the record follows */
+        if (s) work_drop(f);
+        replay_clear(fresh);
+        fresh->is_late = late;
+        return true;
+    }
+    if (s) {
+        frame_queue_first(f);
+        return false;
+    }
+    frame_unqueue(f);
+    frame_set_status(f, FRAME_READY);
+    r = mem_alloc(sizeof *r);
+    *r = *fresh;
+    keep_slice(f, &(Step){.run = f->run,
+                          .frame = f,
+                          .node = frame_top(f)->node,
+                          .work = &evaluation,
+                          .replay = r,
+                          .deadline = r->deadline,
+                          .go_on = again});
+    return false;
+}
+
 /* ---- work outside ---- */
 
 static void free_step(Step *s) {
@@ -171,6 +233,69 @@ Json work_wait(Frame *f, const Node *node, Error *err) {
     return json_is_none(memo) ? memo : WAIT_FOR(WAIT_WORK, frame_work_key(f), memo, json_array());
 }
 
+static void begin_work(Frame *f);
+
+static void begin_again(Frame *f) {
+    frame_set_status(f, FRAME_STARTING);
+    frame_set_status(f, FRAME_WORKING);
+    begin_work(f);
+}
+
+/* start() evaluates what it needs before it does anything. Where the turn is over first, its failure is none, and it is
+ * called anew in a later one. The step may be gone when it returns. */
+static void begin_work(Frame *f) {
+    Step *s = f->step;
+    Engine *e = s->run->engine;
+    Evaluator *m = s->run->evaluator;
+    Error err = ERROR_INIT;
+    Replay fresh = {0}, *r = s->replay ? s->replay : &fresh;
+    bool thaw = f->thaw;
+    f->thaw = false;
+    r->deadline = s->deadline;
+    s->unstarted = true;
+    s->go_on = NULL;
+    e->beginning = s;
+    evaluator_begin(m, r);
+    if (s->node->task && !s->params && !f->params && !task_resolve(f, &err)) {
+        step_fail_with(s, "config", &err);
+    } else {
+        if (f->params) s->params = f->params;
+        f->params = NULL;
+        s->work->start(s);
+    }
+    bool over = e->beginning != s;
+    e->beginning = NULL;
+    if (over) {
+        replay_clear(&fresh);
+        return;
+    }
+    evaluator_end(m);
+    if (r->is_later) {
+        if (!s->replay) {
+            s->replay = mem_alloc(sizeof *s->replay);
+            *s->replay = fresh;
+        }
+        s->go_on = begin_again;
+        f->thaw = thaw;
+        frame_set_status(f, FRAME_READY);
+        frame_queue_first(f);
+        return;
+    }
+    s->unstarted = false;
+    replay_clear(&fresh);
+    if (thaw && f->step == s && s->work->freeze) s->work->freeze(s, false);
+}
+
+/* Whether the end of a step is none, because it began where the turn was over. */
+static bool begins_later(Step *s) {
+    if (!s->unstarted) return false;
+    if (evaluator_is_later(s->run->evaluator)) return true;
+    s->unstarted = false;
+    s->run->engine->beginning = NULL;
+    evaluator_end(s->run->evaluator);
+    return false;
+}
+
 /* After a crash the config of a task is made again: it may have been made from variables that others
  * have changed since, but never from ones that are not on record. */
 void work_start(Frame *f) {
@@ -189,17 +314,8 @@ void work_start(Frame *f) {
         frame_set_timer(f);
     }
     frame_tell_node(f, node);
-    Error err = ERROR_INIT;
-    bool thaw = f->thaw;
-    f->thaw = false;
-    if (node->task && !f->params && !task_resolve(f, &err)) {
-        step_fail_with(s, "config", &err);
-        return;
-    }
-    s->params = f->params;
-    f->params = NULL;
-    s->work->start(s);
-    if (thaw && f->step == s && s->work->freeze) s->work->freeze(s, false);
+    if (node->timeout_ms) s->deadline = uv_hrtime() + (uint64_t)node->timeout_ms * 1000000;
+    begin_work(f);
 }
 
 static void forget_after_commit(Step *s) {
@@ -216,11 +332,12 @@ static void forget_after_commit(Step *s) {
 void work_cancel(Frame *f) {
     Step *s = f->step;
     if (s && s->sliced) {
+        forget_place_of(s);
         work_drop(f);
         return;
     }
     f->step = NULL;
-    if (s && s->held_back) {
+    if (s && (s->held_back || s->unstarted)) {
         step_place(s, NULL);
         forget_after_commit(s);
         free_step(s);
@@ -241,7 +358,7 @@ static void disown(Step *s) {
 }
 
 static void drop(Step *s) {
-    if (s->work->drop && !s->held_back) s->work->drop(s);
+    if (s->work->drop && !s->held_back && !s->unstarted) s->work->drop(s);
     free_step(s);
 }
 
@@ -279,6 +396,11 @@ static void step_over(Step *s) {
 
 static void step_ended(Step *s, Json result, Json error) {
     Frame *f = s->frame;
+    if (begins_later(s)) {
+        json_unref(result);
+        json_unref(error);
+        return;
+    }
     s->finished = true;
     if (s->work->pure) {
         s->result = result;
@@ -304,9 +426,9 @@ static void step_ended(Step *s, Json result, Json error) {
     if (json_array_len(step_answers(s))) {
         step_place(s, NULL); /* an earlier start may have used it */
     }
-    forget_after_commit(s);
     Json instead = json_take(&s->instead);
-    free_step(s);
+    Step *around = run->engine->ended;
+    run->engine->ended = s;
     if (json_is_none(error)) {
         json_unref(instead);
         frame_finish(f, result);
@@ -315,13 +437,16 @@ static void step_ended(Step *s, Json result, Json error) {
     } else {
         frame_fail(f, error, FAIL_NODE);
     }
+    run->engine->ended = around;
+    forget_after_commit(s);
+    free_step(s);
     run_settle_if_done(run);
     run_kick(run);
 }
 
 bool work_freeze(Frame *f, bool frozen) {
     Step *s = f->step;
-    if (s && s->sliced) {
+    if (s && (s->sliced || s->unstarted)) {
         uint64_t now = s->deadline ? uv_hrtime() : 0;
         s->deadline += frozen ? -now : now;
         return true;
@@ -563,6 +688,7 @@ Json step_answers(const Step *s) {
 
 /* Nobody waits for it any more: as if it had failed. */
 static bool asks_in_vain(Step *s) {
+    if (begins_later(s)) return true;
     if (s->frame) return false;
     s->finished = true;
     orphan_ended(s, false);

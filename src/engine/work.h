@@ -2,6 +2,7 @@
 #ifndef PAWL_WORK_H
 #define PAWL_WORK_H
 
+#include "evaluator.h"
 #include "frame.h"
 #include "log.h"
 #include "step.h"
@@ -23,8 +24,13 @@ struct Step {
     Json instead; /* of the failure that may come; JSON_NONE: it is one */
     StepLog log;
     /* of pure work, and of an evaluation that is no work of a node (frame_eval()) */
-    uint64_t deadline;       /* as uv_hrtime() counts; while it is frozen, what is left; 0: none */
-    JqRun *eval;             /* that goes on in a later turn; NULL: none does */
+    uint64_t deadline; /* as uv_hrtime() counts; while it is frozen, what is left; 0: none */
+    JqRun *eval;       /* that goes on in a later turn; NULL: none does */
+    Replay *replay;    /* the same of what evaluates several; of work outside that begins */
+    bool unstarted;    /* of work outside: it begins, and may have to begin anew */
+    int fail_at;       /* where the error is that looks for somebody to take it: FailAt */
+    const NodeWork *
+        place_of; /* of a slice that puts the result of ended work into the state: whose place it is */
     size_t edge;             /* whose condition that is */
     void (*go_on)(Frame *f); /* in that turn; NULL: what its wait says */
     bool sliced;             /* there is such a turn to come: the frame is ready */
@@ -61,6 +67,11 @@ Json frame_eval_slice(Frame *f, const Sliced *what, Error *err);
 static inline bool frame_goes_on(const Frame *f) {
     return f->step && f->step->sliced;
 }
+/* The same of what evaluates several expressions, and changes nothing before all of them are: between the two calls. The second
+ * says whether they are; where the turn was over first, `again` is called in the frame's next one and has to do the
+ * same. fresh is {0}, and says in the end whether the node's time was over. */
+void frame_replay_begin(Frame *f, Replay *fresh);
+bool frame_replay_end(Frame *f, Replay *fresh, void (*again)(Frame *f));
 void work_start(Frame *f);               /* after the commit */
 bool work_freeze(Frame *f, bool frozen); /* false: it cannot be; sliced: its clock */
 bool work_deliver(Frame *f); /* what ended while the frame was parked; false: nothing did */

@@ -243,13 +243,55 @@ def clock_of_a_node(world):
                 raise Broken(f"{kind}: it took {took} s")
 
 
+@paced
+def clock_of_what_is_around_a_node(world):
+    """the timeouts of node and run hold over reducers and what a command is given, and all of it comes to its end"""
+    slow = "last(range(%d)) as $x | "
+    bodies = {"reducers": "jq: '{%s}'" % ", ".join(f"k{i}: {i}" for i in range(20)),
+              "environment": "shell: 'echo $A19', env: {%s}" % ", ".join(f"A{i}: '{slow}{i}'" for i in range(20))}
+    for what, body in bodies.items():
+        for config, timeout in ((f"config: {{timeout: {world.ms(100)}}}\n", ""), ("", f", timeout: {world.ms(100)}"),
+                                ("", "")):
+            forget(world)
+            n = 5000000 if config or timeout else 20000
+            state = "state:\n" + "".join(f"  k{i}: {{reduce: '{slow % n} $old + $new'}}\n" for i in range(20))
+            world.write("long.yaml", f"name: long\n{config}{state}nodes:\n  - {{name: a, "
+                        f"{body.replace('%d', str(n))}{timeout}}}\n")
+            answer = world("run", "long.yaml", "--thread", "t", "--json")
+            if not config and not timeout:
+                state = answer.gives(DONE).json["state"]
+                got = (state["stdout"] if what == "environment" else [state[f"k{i}"] for i in range(20)])
+                world.same(got, "19" if what == "environment" else list(range(20)), what)
+                continue
+            world.same(answer.gives(FAILED).json["error"]["kind"] in ("timeout", "limit"), True, f"the error of {what}")
+            history = world("history", "t", "--json").json
+            took = parse_time(history[-1]["at"]) - parse_time(history[0]["at"])
+            if took > world.seconds(0.15):
+                raise Broken(f"{what}: it took {took} s")
+
+
+def clock_of_branches(world):
+    """branches join in slices, and so does what an inner workflow wrote"""
+    world.write("inner.yaml", "name: inner\nnodes:\n  - {name: a, jq: '{sum: 3}'}\n")
+    world.write("long.yaml", "name: long\nstate: {sum: {default: 1, reduce: 'last(range(300000)) as $x | $old + $new'}}\n"
+                "nodes:\n  - {name: fork, jq: '{}'}\n  - {name: b, jq: '{sum: 10}'}\n  - {name: c, jq: '{sum: 100}'}\n"
+                "  - {name: d, workflow: inner.yaml}\n  - {name: e, while: '.sum < 120', do: [{name: f, jq: '{sum: 1}'}]}\n"
+                "edges:\n  - {from: fork, to: [b, c]}\n  - {from: b, to: d}\n  - {from: c, to: d}\n  - {from: d, to: e}\n")
+    answer = world("run", "long.yaml", "--thread", "t", "--json").gives(DONE)
+    world.same(answer.json["state"]["sum"], 120)
+
+
 # ---- being heard ----
 
 # Each evaluation ends after 50 million steps: there are many.
 AGAIN = "retry: {attempts: 1000, delay: 0s}"
 FOREVER = {"jq": f"jq: 'last(range(1e12)) | {{}}', {AGAIN}", "lua": f"lua: 'while true do end', {AGAIN}",
            "while": f"while: 'true', do: [{{name: in, jq: 'last(range(1e12)) | {{}}', {AGAIN}}}]",
-           "edge": "jq: '{}', goto: [%s]" % ", ".join(["{if: 'last(range(4000000)) | not', to: __end__}"] * 200)}
+           "edge": "jq: '{}', goto: [%s]" % ", ".join(["{if: 'last(range(4000000)) | not', to: __end__}"] * 200),
+           "reducer": "jq: '{%s}'" % ", ".join(f"k{i}: 1" for i in range(200)),
+           "environment": "shell: 'true', env: {%s}" % ", ".join(f"A{i}: 'last(range(4000000))'" for i in range(200)),
+           "retry": "jq: 'error(1)', retry: {attempts: 100000, delay: 0s, if: 'last(range(4000000)) > 0'}"}
+REDUCERS = "state:\n" + "".join(f"  k{i}: {{reduce: 'last(range(4000000)) as $x | $new'}}\n" for i in range(200))
 
 
 def clock_of_large_texts(world):
@@ -265,7 +307,7 @@ def each_forever(world, check):
     for kind, line in FOREVER.items():
         forget(world)
         (world.folder / "begun").unlink(missing_ok=True)
-        world.write("long.yaml", "name: long\nnodes:\n  - {name: first, shell: 'touch begun'}\n"
+        world.write("long.yaml", f"name: long\n{REDUCERS}nodes:\n  - {{name: first, shell: 'touch begun'}}\n"
                     f"  - {{name: long, {line}}}\n  - {{name: last, jq: '{{}}'}}\n")
         process = world.start("run", "long.yaml", "--thread", "t")
         world.wait_for("begun")
