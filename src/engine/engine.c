@@ -61,7 +61,8 @@ static void start_work(Engine *e) {
         Frame *f = e->starts[i];
         if (!f || f->run->halting) continue;
         const NodeWork *work = work_of(f, frame_top(f)->node);
-        if (f->batch > e->durable || (e->working >= WORK_MAX && work && work->heavy)) {
+        bool crowded = (e->working >= WORK_MAX && work && work->heavy) || !work_has_room(f);
+        if (f->batch > e->durable || crowded) {
             e->starts[kept++] = f;
         } else {
             e->starts[i] = NULL;
@@ -412,6 +413,7 @@ Engine *engine_new(const EngineOptions *options, Error *err) {
     e->options = *options;
     uint64_t max = options->max_state ? options->max_state : (uint64_t)256 << 20;
     e->options.max_state = max < STORE_IMAGE_MAX ? max : STORE_IMAGE_MAX;
+    if (!e->options.max_given) e->options.max_given = (uint64_t)256 << 20;
     if (options->work) memcpy(e->work, options->work, sizeof e->work);
     if (options->store) {
         e->storage =

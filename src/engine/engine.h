@@ -104,7 +104,9 @@ typedef struct EngineOptions {
     Bounds bounds;            /* what runs may reach */
     uint64_t max_state;       /* bytes of a state as json_size() counts; 0: 256 MB. At most
                                  STORE_IMAGE_MAX */
-    JqBudget budget;          /* of each evaluation; zero: jq.h's defaults */
+    uint64_t
+        max_given; /* bytes that all work under way was given, besides the state: more of it waits; 0: 256 MB */
+    JqBudget budget; /* of each evaluation; zero: jq.h's defaults */
 } EngineOptions;
 
 Engine *engine_new(const EngineOptions *options, Error *err);

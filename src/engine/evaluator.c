@@ -161,6 +161,10 @@ static Json later(Replay *r, Error *err) {
     return json_none();
 }
 
+void evaluator_set_later(Evaluator *m, Error *err) {
+    if (m->replay) later(m->replay, err);
+}
+
 static Json replay(Evaluator *m, JqRun **place, Json input, const Json *vars, Error *err) {
     Replay *r = m->replay;
     size_t at = r->at++;

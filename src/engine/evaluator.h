@@ -65,6 +65,8 @@ typedef struct Replay {
 void evaluator_begin(Evaluator *m, Replay *r);
 void evaluator_end(Evaluator *m);
 void replay_clear(Replay *r);
+/* As if the turn were over: the rest of it fails. */
+void evaluator_set_later(Evaluator *m, Error *err);
 /* Whether one is under way that goes on later. */
 bool evaluator_is_later(const Evaluator *m);
 

@@ -178,6 +178,7 @@ struct Engine {
     Step *beginning;                 /* whose start() is called; NULL: none is, or it has ended */
     Step *ended;                     /* whose result is put into the state */
     size_t working;                  /* heavy steps that are under way */
+    uint64_t given;                  /* bytes that steps under way were given */
     uint64_t durable;                /* batches up to this one are */
     bool delivering;
     void (*on_turn)(uv_idle_t *idle);         /* engine.c has it */

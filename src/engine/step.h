@@ -104,6 +104,11 @@ Json step_eval_with(Step *step, const Expr *expr, const Json *more, size_t n, Er
 /* What a template comes to, as text: strings as they are, the rest as JSON. */
 bool step_text(Step *step, const Expr *expr, Buf *out, Error *err);
 
+/* In start(): so many bytes are kept for as long as the step is under way. Values that are evaluated are counted without
+ * it. False, with *err set: others hold so much that this one has to wait. start() frees what it has and fails the step
+ * with that error, as with any; it is called anew when there is room. */
+bool step_reserve(Step *step, uint64_t bytes, Error *err);
+
 /* The handle of what this attempt has under way: a path in the store's folder where nothing is made, its
  * own and the same after a crash. The engine has it forgotten once the result is durable. NULL, with *err
  * set, when the store has no folder. */

@@ -217,6 +217,7 @@ bool frame_replay_end(Frame *f, Replay *fresh, void (*again)(Frame *f)) {
 
 static void free_step(Step *s) {
     s->run->engine->working -= s->work->heavy;
+    s->run->engine->given -= s->given;
     clear(s);
     mem_free(s);
 }
@@ -236,9 +237,15 @@ Json work_wait(Frame *f, const Node *node, Error *err) {
 static void begin_work(Frame *f);
 
 static void begin_again(Frame *f) {
-    frame_set_status(f, FRAME_STARTING);
+    if (f->status != FRAME_STARTING) frame_set_status(f, FRAME_STARTING);
     frame_set_status(f, FRAME_WORKING);
     begin_work(f);
+}
+
+bool work_has_room(const Frame *f) {
+    const Engine *e = f->run->engine;
+    const Step *s = f->step;
+    return !s || !s->crowded || !e->given || e->given + s->wanted <= e->options.max_given;
 }
 
 /* start() evaluates what it needs before it does anything. Where the turn is over first, its failure is none, and it is
@@ -253,6 +260,9 @@ static void begin_work(Frame *f) {
     f->thaw = false;
     r->deadline = s->deadline;
     s->unstarted = true;
+    s->crowded = false;
+    e->given -= s->given;
+    s->given = 0;
     s->go_on = NULL;
     e->beginning = s;
     evaluator_begin(m, r);
@@ -270,13 +280,22 @@ static void begin_work(Frame *f) {
         return;
     }
     evaluator_end(m);
+    f->thaw = r->is_later && thaw;
+    if (r->is_later && s->crowded) { /* what it has so far would only take room */
+        replay_clear(r);
+        e->given -= s->given;
+        s->given = 0;
+        frame_set_status(f, FRAME_READY);
+        frame_set_status(f, FRAME_STARTING);
+        frame_start_when_durable(f);
+        return;
+    }
     if (r->is_later) {
         if (!s->replay) {
             s->replay = mem_alloc(sizeof *s->replay);
             *s->replay = fresh;
         }
         s->go_on = begin_again;
-        f->thaw = thaw;
         frame_set_status(f, FRAME_READY);
         frame_queue_first(f);
         return;
@@ -301,6 +320,10 @@ static bool begins_later(Step *s) {
 void work_start(Frame *f) {
     Engine *e = f->run->engine;
     const Node *node = frame_top(f)->node;
+    if (f->step) { /* that had to wait for room */
+        begin_again(f);
+        return;
+    }
     Step *s = mem_zalloc(sizeof *s);
     *s = (Step){.run = f->run, .frame = f, .node = node, .work = e->work[node->kind->id]};
     s->state = frame_sees(f);
@@ -527,11 +550,26 @@ static Evaluator *evaluator_in_time(const Step *s) {
 }
 
 /* What an expression gives is given to a command, a server or a script as text: it is no larger than a state. */
-static Json evaluated(const Step *s, Json value, Error *err) {
+static Json evaluated(Step *s, Json value, Error *err) {
     if (s->node->timeout_ms) evaluator_set_deadline(s->run->evaluator, 0);
     if (!json_is_none(value) && !value_fits(s->run->engine, value, "The result", err))
         json_clear(&value);
+    if (!json_is_none(value) && json_on_heap(value) && !step_reserve(s, json_size(value), err))
+        json_clear(&value);
     return value;
+}
+
+bool step_reserve(Step *s, uint64_t bytes, Error *err) {
+    Engine *e = s->run->engine;
+    if (!s->unstarted) return true;
+    uint64_t others = e->given - s->given;
+    s->given += bytes;
+    e->given += bytes;
+    if (!others || e->given <= e->options.max_given) return true;
+    s->crowded = true;
+    s->wanted = s->given;
+    evaluator_set_later(s->run->evaluator, err);
+    return false;
 }
 
 Json step_eval(Step *s, const Expr *expr, Error *err) {

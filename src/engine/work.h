@@ -24,11 +24,13 @@ struct Step {
     Json instead; /* of the failure that may come; JSON_NONE: it is one */
     StepLog log;
     /* of pure work, and of an evaluation that is no work of a node (frame_eval()) */
-    uint64_t deadline; /* as uv_hrtime() counts; while it is frozen, what is left; 0: none */
-    JqRun *eval;       /* that goes on in a later turn; NULL: none does */
-    Replay *replay;    /* the same of what evaluates several; of work outside that begins */
-    bool unstarted;    /* of work outside: it begins, and may have to begin anew */
-    int fail_at;       /* where the error is that looks for somebody to take it: FailAt */
+    uint64_t deadline;      /* as uv_hrtime() counts; while it is frozen, what is left; 0: none */
+    JqRun *eval;            /* that goes on in a later turn; NULL: none does */
+    Replay *replay;         /* the same of what evaluates several; of work outside that begins */
+    bool crowded;           /* there is no room for what it is given: */
+    uint64_t wanted, given; /* it needs so many bytes; it has them */
+    bool unstarted;         /* of work outside: it begins, and may have to begin anew */
+    int fail_at;            /* where the error is that looks for somebody to take it: FailAt */
     const NodeWork *
         place_of; /* of a slice that puts the result of ended work into the state: whose place it is */
     size_t edge;             /* whose condition that is */
@@ -72,6 +74,7 @@ static inline bool frame_goes_on(const Frame *f) {
  * same. fresh is {0}, and says in the end whether the node's time was over. */
 void frame_replay_begin(Frame *f, Replay *fresh);
 bool frame_replay_end(Frame *f, Replay *fresh, void (*again)(Frame *f));
+bool work_has_room(const Frame *f);      /* for what the work is given, if that is known */
 void work_start(Frame *f);               /* after the commit */
 bool work_freeze(Frame *f, bool frozen); /* false: it cannot be; sliced: its clock */
 bool work_deliver(Frame *f); /* what ended while the frame was parked; false: nothing did */

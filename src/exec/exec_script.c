@@ -340,6 +340,10 @@ static bool call(Step *step, const ScriptKind *kind, const Given *given, Error *
     script->answers = answers_of(step);
     script->what = what_of(step, kind);
     bool program = given->path.len > 0;
+    if (!step_reserve(step, json_size(step_state(step)), err)) {
+        script_free(script);
+        return false;
+    }
     WorkerOptions options = {
         .language = kind->language,
         .code = program ? json_none() : value_of(step, kind->code),

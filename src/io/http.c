@@ -39,6 +39,7 @@ enum {
     TIMEOUT_MS = 30000,
     CONNECT_TIMEOUT_MS = 10000,
     RESPONSE_MAX = 16 << 20,
+    HELD_MAX = 256 << 20,      /* bytes of answers that a client holds at once */
     HEADERS_MAX = 256 << 10,   /* bytes of the headers of one answer, interim ones included */
     REQUESTS_MAX = 512,        /* under way at once; the others queue */
     QUEUE_LOOK_MS = 200,       /* how often it is looked at whose time is up in the queue */
@@ -82,6 +83,8 @@ struct HttpRequest {
     HttpHeader *headers;
     size_t headers_cap, header_bytes;
     size_t received; /* of the body */
+    size_t held;     /* of it, in answer.body */
+    bool paused;     /* there is no room for more of it now */
     bool in_body;    /* what looks like a header now is a trailer */
     bool stopped;    /* on_body has had enough */
     bool failed;     /* answer.end and message say why; libcurl's own reason follows from it */
@@ -95,7 +98,9 @@ struct HttpClient {
     uv_timer_t timer;
     int64_t wake_at; /* that libcurl wants, by monotonic_ms(); -1: not at all */
     List under_way, queued, waiting;
-    uint64_t queue_seen; /* uv_hrtime() of the last look at it */
+    uint64_t queue_seen;   /* uv_hrtime() of the last look at it */
+    size_t held, held_max; /* bytes of answers that have not been given to anybody yet */
+    size_t paused;         /* requests that wait for room */
     bool inside_curl, settling;
     bool closing;
 };
@@ -417,12 +422,48 @@ static size_t on_header(char *line, size_t size, size_t n, void *ctx) {
     return n;
 }
 
+/* Answers together are held to a bound. Past it only the request that has the most of it goes on: it comes to its end,
+ * and makes room for the others. */
+static bool has_room(const HttpRequest *r, size_t len) {
+    const HttpClient *client = r->client;
+    if (client->held + len <= client->held_max) return true;
+    for (const HttpRequest *other = client->under_way.first; other; other = other->next) {
+        if (other->held > r->held) return false;
+    }
+    return true;
+}
+
+static void set_paused(HttpRequest *r, bool paused) {
+    r->client->paused += (size_t)paused - (size_t)r->paused;
+    r->paused = paused;
+}
+
+static void resume_paused(HttpClient *client) {
+    if (!client->paused || client->inside_curl) return;
+    for (HttpRequest *r = client->under_way.first, *next; r; r = next) {
+        next = r->next;
+        if (!r->paused || !has_room(r, CURL_MAX_WRITE_SIZE)) continue;
+        set_paused(r, false);
+        client->inside_curl = true; /* it may give us what it has */
+        curl_easy_pause(r->easy, CURLPAUSE_CONT);
+        client->inside_curl = false;
+    }
+}
+
 static size_t on_bytes(char *bytes, size_t size, size_t n, void *ctx) {
     HttpRequest *r = ctx;
     size_t len = size * n;
     if (len > response_max(r) - r->received) {
         too_large(r);
         return 0;
+    }
+    if (!r->options.on_body && !redirects(r)) {
+        if (!has_room(r, len)) {
+            set_paused(r, true);
+            return CURL_WRITEFUNC_PAUSE;
+        }
+        r->held += len;
+        r->client->held += len;
     }
     r->received += len;
     if (redirects(r)) return n;
@@ -476,6 +517,8 @@ static int on_connected(void *ctx, char *ip, char *own_ip, int port, int own_por
 
 static void request_free(HttpRequest *r) {
     unlink_request(r);
+    set_paused(r, false);
+    r->client->held -= r->held;
     curl_easy_cleanup(r->easy);
     curl_slist_free_all(r->sent);
     curl_slist_free_all(r->abroad);
@@ -615,7 +658,10 @@ void http_cancel(HttpRequest *r) {
     } else {
         HttpClient *client = r->client;
         let_go(r);
-        if (!client->settling) admit(client);
+        if (!client->settling) {
+            admit(client);
+            resume_paused(client);
+        }
     }
 }
 
@@ -716,6 +762,7 @@ static void settle(HttpClient *client) {
         return;
     }
     admit(client);
+    resume_paused(client);
     uint64_t now = uv_hrtime();
     if (client->queued.n && now - client->queue_seen >= (uint64_t)QUEUE_LOOK_MS * 1000000) {
         client->queue_seen = now;
@@ -822,6 +869,7 @@ HttpClient *http_client_new(uv_loop_t *loop, Error *err) {
     client->loop = loop;
     client->multi = multi;
     client->wake_at = -1;
+    client->held_max = HELD_MAX;
     uv_timer_init(loop, &client->timer);
     client->timer.data = client;
     curl_multi_setopt(multi, CURLMOPT_SOCKETFUNCTION, on_socket_wanted);
@@ -830,6 +878,14 @@ HttpClient *http_client_new(uv_loop_t *loop, Error *err) {
     curl_multi_setopt(multi, CURLMOPT_TIMERDATA, client);
     curl_multi_setopt(multi, CURLMOPT_MAXCONNECTS, (long)CONNECTIONS_KEPT_MAX);
     return client;
+}
+
+size_t http_client_held(const HttpClient *client) {
+    return client->held;
+}
+
+void http_client_hold(HttpClient *client, size_t bytes) {
+    client->held_max = bytes ? bytes : HELD_MAX;
 }
 
 static void close_client(HttpClient *client) {

@@ -86,6 +86,11 @@ HttpClient *http_client_new(uv_loop_t *loop, Error *err);
  * In a callback too. Accepts NULL. */
 void http_client_free(HttpClient *client);
 
+/* The bytes of answers that are held at once, until on_end has them: past this one request alone goes on, the one that
+ * has the most, and the others wait for room. 0: 256 MB. And how many are held now. */
+void http_client_hold(HttpClient *client, size_t bytes);
+size_t http_client_held(const HttpClient *client);
+
 /* The URL is looked at when the request is made: what is wrong with it comes through on_end. NULL only
  * when there is no way to ask at all. */
 HttpRequest *http_start(HttpClient *client, const HttpOptions *options, Error *err);

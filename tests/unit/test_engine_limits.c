@@ -163,6 +163,33 @@ static void a_patch_is_never_heavier_than_what_it_changes(void **state) {
     expect_sound_store();
 }
 
+/* One at a time here: each says when it begins and when it ends. */
+static void what_commands_are_given_together_is_bounded(void **state) {
+    (void)state;
+    host_down();
+    host.max_given = 1 << 20;
+    host_up();
+    Run *run =
+        host_run("nodes:\n"
+                 "  - name: m\n"
+                 "    map: {over: '[range(6)]', as: x}\n"
+                 "    do: {stdin: '\"x\" * 600000',\n"
+                 "         shell: 'echo + >> log; cat | wc -c; sleep 0.05; echo - >> log'}\n",
+                 NULL);
+    assert_string_equal(run_status(run), "completed");
+    FILE *log = fopen("log", "r");
+    int under_way = 0, seen = 0;
+    assert_non_null(log);
+    for (int c; (c = fgetc(log)) != EOF;) {
+        under_way += (c == '+') - (c == '-');
+        seen += c == '+';
+        assert_in_range(under_way, 0, 1);
+    }
+    fclose(log);
+    assert_int_equal(seen, 6);
+    host.max_given = 0;
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         TEST(an_error_of_size_says_how_large_and_how_large_it_may_be),
@@ -174,6 +201,7 @@ int main(void) {
         TEST_ALL(results_that_wait_for_others_count_together),
         TEST_ALL(what_cannot_be_recorded_is_not_and_the_run_stops_where_its_record_ends),
         TEST(a_patch_is_never_heavier_than_what_it_changes),
+        TEST(what_commands_are_given_together_is_bounded),
     };
     return RUN_TESTS(tests);
 }

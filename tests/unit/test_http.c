@@ -760,6 +760,42 @@ static void two_hundred_at_once_take_the_time_of_one(void **state) {
     assert_true(open_descriptors() < descriptors + 100);
 }
 
+static size_t most_held;
+
+static void look_at_held(uv_prepare_t *prepare) {
+    size_t held = http_client_held(client);
+    (void)prepare;
+    most_held = held > most_held ? held : most_held;
+}
+
+static void answers_together_are_held_to_a_bound(void **state) {
+    enum { N = 16, EACH = 3 << 20, HELD = 4 << 20 };
+    static Got got[N];
+    static uv_prepare_t prepare;
+    (void)state;
+    uv_prepare_init(&loop, &prepare);
+    uv_prepare_start(&prepare, look_at_held);
+    uv_unref((uv_handle_t *)&prepare);
+    http_client_hold(client, HELD);
+    for (int i = 0; i < N; i++) {
+        start(&got[i], (HttpOptions){.url = at("/bytes/3145728"), .timeout_ms = 60000});
+    }
+    Got gone = {0};
+    start(&gone, (HttpOptions){.url = at("/bytes/3145728"), .timeout_ms = 60000});
+    for (int i = 0; i < 5 && !gone.ends; i++) uv_run(&loop, UV_RUN_ONCE);
+    if (!gone.ends) http_cancel(gone.request);
+    uv_run(&loop, UV_RUN_DEFAULT);
+    for (int i = 0; i < N; i++) {
+        if (got[i].end != HTTP_ANSWERED) fail_msg("%s", got[i].message);
+        assert_int_equal(got[i].nbody, EACH);
+        got_clear(&got[i]);
+    }
+    got_clear(&gone);
+    if (most_held > HELD + EACH) fail_msg("%zu bytes at once", most_held);
+    assert_int_equal(http_client_held(client), 0);
+    uv_close((uv_handle_t *)&prepare, NULL);
+}
+
 static void more_than_there_may_be_queue_and_their_time_counts(void **state) {
     enum { N = 520, LATE = 4 };
     static Got got[N + LATE];
@@ -925,6 +961,7 @@ int main(void) {
         TEST(a_stream_may_be_cancelled_from_its_own_piece),
         TEST(requests_may_be_started_from_a_piece),
         TEST(two_hundred_at_once_take_the_time_of_one),
+        TEST(answers_together_are_held_to_a_bound),
         TEST(more_than_there_may_be_queue_and_their_time_counts),
         TEST(connections_are_kept_for_the_next),
         TEST(a_cancelled_request_never_ends),
