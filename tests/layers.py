@@ -149,6 +149,8 @@ COMMAND_LINE = re.compile(r"`pawl |(?<![\w-])--[a-z]{2,}|\bPAWL_[A-Z]+")
 DOORS = ["console", "cli", "serve", "lib"]
 NOT_OF_OURS = {
     "base/fault.c": "PAWL_FAULT, which builds for users do not read",
+    "host/secrets.c": "PAWL_KEY_FILE of the environment",
+    "host/secrets.h": "PAWL_SECRET_... of the environment",
     "io/workers.c": "options of interpreters; PAWL_WORKERS of the run's environment",
     "io/worker_program.c": "PAWL_PYTHON and PAWL_NODE of the run's environment",
     "host/host.c": "variables that runs inherit always, or never",

@@ -19,6 +19,7 @@ static const char *const code_names[ERR_CODES] = {
     [ERR_EXISTS] = "exists",
     [ERR_ENDED] = "ended",
     [ERR_ANSWER] = "answer_needed",
+    [ERR_SECRET] = "secret",
     [ERR_NOT_HELD] = "not_held",
 };
 

@@ -16,7 +16,9 @@ void asking_begin(Asking *a, const Common *common) {
                              .folder = folder,
                              .environment = environ,
                              .names = common->env,
-                             .bounds = {common->root, common->net}};
+                             .bounds = {common->root, common->net},
+                             .secrets = common->secrets,
+                             .key_file = common->key_file};
     a->client = client_new(&options);
     free(folder);
 }

@@ -60,8 +60,14 @@ static void check_file(Check *check, const char *path) {
         print_problems(&check->problems, from);
         if (check->problems.n == from) {
             size_t n = flow->main->nnodes;
-            terminal_say(stdout, "%s: fine (%s, %zu node%s)\n", path, flow->name, n,
-                         n == 1 ? "" : "s");
+            Buf secrets = BUF_INIT;
+            for (size_t i = 0; i < json_array_len(flow->secrets); i++) {
+                Json name = json_array_get(flow->secrets, i);
+                buf_printf(&secrets, "%s%s", i ? ", " : "; secrets ", json_string_data(&name));
+            }
+            terminal_say(stdout, "%s: fine (%s, %zu node%s%s)\n", path, flow->name, n,
+                         n == 1 ? "" : "s", secrets.data ? secrets.data : "");
+            buf_clear(&secrets);
         }
     }
     flow_unref(flow);

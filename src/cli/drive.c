@@ -8,6 +8,7 @@
 #include "pauses.h"
 #include "progress.h"
 #include "terminal.h"
+#include "way_out.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -186,6 +187,23 @@ static void add_place(Buf *out, Json error) {
     buf_adds(out, out->len ? " " : "");
 }
 
+/* What can be done about a secret that is not there. */
+static void say_secret(const Ending *e, Json error) {
+    static const char *const facts[] = {"secret",  "unfit", "key_file",    "exposed",
+                                        "missing", "other", "secrets_file"};
+    Error err = ERROR_INIT;
+    Buf words = BUF_INIT;
+    if (!json_string_is(field_get(error, "kind"), "secret")) return;
+    error_set(&err, ERR_SECRET, "%s", "");
+    for (size_t i = 0; i < sizeof facts / sizeof *facts; i++) {
+        if (field_has_text(error, facts[i]))
+            error_fact(&err, facts[i], field_string(error, facts[i]));
+    }
+    say_error(&words, &err, &(Speaker){"run", e->store_hint});
+    if (words.len > 1) terminal_say(stderr, "%s\n", words.data + 1);
+    buf_clear(&words);
+}
+
 static void say_failure(const Ending *e) {
     Json error = field_get(e->settled, "error");
     const char *thread = field_string(e->settled, "thread"), *node = field_string(error, "node");
@@ -194,6 +212,7 @@ static void say_failure(const Ending *e) {
     terminal_say(stderr, "%serror: %s%s%s%s\n", line.data ? line.data : "", *node ? "node " : "",
                  node, *node ? ": " : "", field_string(error, "message"));
     buf_clear(&line);
+    say_secret(e, error);
     if (json_truthy(field_get(e->settled, "over"))) {
         say_history(stderr, thread, e->store_hint);
     } else if (e->durable) {

@@ -39,11 +39,11 @@ char *cli_store_configured(const Graph *graph) {
 }
 
 void cli_bounds_elsewhere(const Common *c) {
-    if (json_is_none(c->env) && !c->net && !c->root) return;
+    if (json_is_none(c->env) && !c->net && !c->root && !c->secrets && !c->key_file) return;
     fprintf(
         stderr,
         "pawl %s: another process has the run, so what it may reach is for that process to say; "
-        "--env, --net and --root do nothing here.\n",
+        "--env, --net, --root, --secrets and --key-file do nothing here.\n",
         c->command->name);
 }
 

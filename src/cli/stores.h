@@ -46,7 +46,19 @@
             "the folder that workflows, their parts and their scripts have to be in", \
             TAKES(OPTION_ROOT, Common, root), .completes = COMPLETE_FILE              \
     }
-#define BOUNDS_ROWS ENV_ROW, NET_ROW, ROOT_ROW
+#define SECRETS_ROW                                                                              \
+    {                                                                                            \
+        "secrets", 0, "DIR", "a folder with a file for each secret that workflows use, by name", \
+            TAKES(OPTION_TEXT, Common, secrets), .completes = COMPLETE_FILE                      \
+    }
+#define KEY_FILE_ROW                                                                    \
+    {                                                                                   \
+        "key-file", 0, "FILE",                                                          \
+            "the key of the secrets in the store ($PAWL_KEY_FILE unless told, or else " \
+            "~/.config/pawl/key)",                                                      \
+            TAKES(OPTION_TEXT, Common, key_file), .completes = COMPLETE_FILE            \
+    }
+#define BOUNDS_ROWS ENV_ROW, NET_ROW, ROOT_ROW, SECRETS_ROW, KEY_FILE_ROW
 
 typedef struct Common {
     const Command *command;
@@ -55,6 +67,7 @@ typedef struct Common {
     Json env; /* names, or JSON_NONE */
     NetPolicy *net;
     SafeRoot *root;
+    const char *secrets, *key_file; /* or NULL */
 } Common;
 
 /* What was given, or $PAWL_STORE, or DEFAULT_STORE. */

@@ -27,7 +27,9 @@ Client *client_new(const ClientOptions *options) {
                         .folder = options->folder,
                         .environment = options->environment,
                         .names = options->names,
-                        .bounds = options->bounds};
+                        .bounds = options->bounds,
+                        .secrets = options->secrets,
+                        .key_file = options->key_file};
     c->loop = options->loop;
     c->host = host_new(&host);
     return c;

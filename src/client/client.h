@@ -34,6 +34,7 @@ typedef struct ClientOptions {
     char *const *environment; /* these are as in HostOptions */
     Json names;
     Bounds bounds;
+    const char *secrets, *key_file;
 } ClientOptions;
 
 Client *client_new(const ClientOptions *options);

@@ -41,6 +41,23 @@ static const struct Row {
     {ERR_ANSWER, "interrupts", "Choose one with --interrupt ID.", NULL},
     {ERR_ANSWER, "options", "Answer it with --decision {=options}, or with --value JSON.", NULL},
     {ERR_ANSWER, "interrupt", "Answer it with --value JSON.", NULL},
+    {ERR_NOT_FOUND, "secret", "`pawl secret list{store}` lists those that are there.", NULL},
+    {ERR_SECRET, "key_file exposed", "Close it to others with `chmod 600 {key_file}`.", NULL},
+    {ERR_SECRET, "key_file missing",
+     "Put it back, or name the right one with --key-file FILE or PAWL_KEY_FILE. Secrets whose key is lost "
+     "can only be removed and set again.",
+     NULL},
+    {ERR_SECRET, "key_file other",
+     "Name the right one with --key-file FILE or PAWL_KEY_FILE. Secrets whose key is lost can only be "
+     "removed and set again.",
+     NULL},
+    {ERR_SECRET, "unfit", NULL, NULL},
+    {ERR_SECRET, "key_file", NULL, NULL},
+    {ERR_SECRET, "secrets_file", NULL, NULL},
+    {ERR_SECRET, "secret",
+     "Keep it in the store with `pawl secret set {secret}{store}`, or give it as the variable "
+     "PAWL_SECRET_{=secret} or as a file in the folder of --secrets.",
+     NULL},
     {ERR_USAGE, "thread gone",
      "Resume from an earlier checkpoint (`pawl resume {thread}@SEQ{store}`), or without --reload.",
      NULL},

@@ -56,6 +56,7 @@ static Variant *add_variant(Query *q, uint64_t has, const char *const *vars, siz
     JqOptions options = {.vars = vars, .nvars = nvars};
     Variant v = {.has = has, .program = jq_compile(q->text, q->len, &options, &err)};
     if (!v.program) {
+        secrets_explain(&err);
         v.why = mem_alloc(sizeof *v.why);
         *v.why = err;
     }

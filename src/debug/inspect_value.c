@@ -484,6 +484,7 @@ Json inspect_eval(const InspectEval *eval, Error *err) {
     JqProgram *program = jq_compile(eval->expression, eval->len, &options, err);
     JqRun *run = program ? jq_run_new(program, &host) : NULL;
     JqStatus status = JQ_FAILED;
+    if (!program && err) secrets_explain(err);
     Json value;
     if (run) {
         jq_run_start(run, json_ref(eval->state), eval->values);

@@ -16,6 +16,7 @@
 #include "log.h"
 #include "mem.h"
 #include "record.h"
+#include "run_secrets.h"
 #include "schedule.h"
 #include "tasks.h"
 #include "work.h"
@@ -446,6 +447,7 @@ Run *run_new(Engine *e, Flow *flow) {
     run->flow = flow_ref(flow);
     run->evaluator = evaluator_new(flow, &host);
     evaluator_set_clock(run->evaluator, &(EvaluatorClock){look_at_clock, e});
+    run_secrets_init(run);
     run->listens = ~0u;
     run->values = e->options.want_updates;
     run->next_frame = 1;
@@ -483,6 +485,7 @@ void run_free(Run *run) {
     for (int i = 0; i < RUNS_LISTS; i++) run_leave(run, (RunsThat)i);
     timer_free(run->timer);
     evaluator_free(run->evaluator);
+    run_secrets_free(run);
     for (size_t i = 0; i < run->nflows; i++) flow_unref(run->flows[i]);
     mem_free(run->flows);
     frame_index_clear(run);

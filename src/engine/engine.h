@@ -85,6 +85,14 @@ extern const char *const event_names[EVENT_COUNT]; /* "start", "node", "log", ..
 
 /* ---- engines ---- */
 
+/* Where the values of secrets are. */
+typedef struct SecretSource {
+    /* Appends the value. False: there is none; with *err set (ERR_SECRET), it cannot be had. On the loop: a few
+     * small files at most. NULL: there are no secrets. */
+    bool (*find)(void *ctx, const char *name, Buf *value, Error *err);
+    void *ctx;
+} SecretSource;
+
 typedef struct EngineOptions {
     uv_loop_t *loop;
     /* NULL: nothing is recorded. The engine's own until engine_free(): whoever else reads does so
@@ -102,6 +110,7 @@ typedef struct EngineOptions {
     char *const *environment; /* "NAME=value"..., NULL: of commands and workers, whoever started the
                                  run; it is not recorded. NULL: they have none */
     Bounds bounds;            /* what runs may reach */
+    SecretSource secrets;     /* for $secrets */
     uint64_t max_state;       /* bytes of a state as json_size() counts; 0: 256 MB. At most
                                  STORE_IMAGE_MAX */
     uint64_t

@@ -38,6 +38,7 @@ struct Evaluator {
     JqHost host;
     Replay *replay; /* NULL: none is under way */
     EvaluatorClock clock;
+    EvaluatorSecrets secrets;
     uint64_t deadline;
     size_t n;
     JqProgram *programs[NREDUCERS][2];
@@ -82,6 +83,10 @@ void evaluator_free(Evaluator *m) {
 
 void evaluator_set_clock(Evaluator *m, const EvaluatorClock *clock) {
     m->clock = *clock;
+}
+
+void evaluator_set_secrets(Evaluator *m, const EvaluatorSecrets *secrets) {
+    m->secrets = *secrets;
 }
 
 void evaluator_set_deadline(Evaluator *m, uint64_t nanoseconds) {
@@ -249,10 +254,52 @@ static Json some(const Expr *expr, Json out, Error *none, Error *err) {
     return placed(expr, out, err);
 }
 
+/* ---- secrets ---- */
+
+static Json masked_values(const Expr *expr) {
+    Json out = json_object();
+    for (size_t i = 0; i < json_array_len(expr->secrets); i++) {
+        out =
+            json_object_set(out, json_ref(json_array_get(expr->secrets, i)), json_string_c("***"));
+    }
+    return out;
+}
+
+/* The variables, and behind them the secrets. */
+static Json first_with_secrets(Evaluator *m, const Expr *expr, Json input, const Json *vars,
+                               Error *err) {
+    Error why = ERROR_INIT;
+    Json values =
+        m->secrets.values ? m->secrets.values(m->secrets.ctx, expr, &why) : masked_values(expr);
+    Json out = json_none();
+    if (!json_is_none(values)) {
+        Json *all = mem_alloc((expr->nvars + 1) * sizeof *all);
+        if (expr->nvars) memcpy(all, vars, expr->nvars * sizeof *all);
+        all[expr->nvars] = values;
+        out = first_of(m, machine(m, expr), json_ref(input), all, &why);
+        mem_free(all);
+        json_unref(values);
+        if (m->secrets.made) m->secrets.made(m->secrets.ctx, out);
+        if (why.code != ERR_NONE && why.code != ERR_LIMIT && why.code != ERR_CANCELLED) {
+            error_set_at(
+                &why, why.code, why.line, why.col,
+                "The expression fails. What it says is not shown, since it uses a secret.");
+        }
+    }
+    if (why.code != ERR_NONE && err) *err = why;
+    return out;
+}
+
+static Json first_of_expr(Evaluator *m, const Expr *expr, Json input, const Json *vars,
+                          Error *err) {
+    return expr->takes_secrets ? first_with_secrets(m, expr, input, vars, err)
+                               : first_of(m, machine(m, expr), json_ref(input), vars, err);
+}
+
 Json evaluator_run(Evaluator *m, const Expr *expr, Json input, const Json *vars, Error *err) {
     Error none;
     error_clear(&none); /* not all of it: this is the hot path */
-    return some(expr, first_of(m, machine(m, expr), json_ref(input), vars, &none), &none, err);
+    return some(expr, first_of_expr(m, expr, input, vars, &none), &none, err);
 }
 
 Json evaluator_slice(Evaluator *m, const Expr *expr, Json input, const Json *vars,
@@ -262,6 +309,7 @@ Json evaluator_slice(Evaluator *m, const Expr *expr, Json input, const Json *var
     JqStatus status;
     JqRun *run = *slicing->under_way;
     error_clear(&none);
+    assert(!expr->takes_secrets); /* no such place is sliced */
     if (!run) {
         run = *machine(m, expr);
         jq_run_start(run, json_ref(input), vars);
@@ -282,8 +330,7 @@ Json evaluator_slice(Evaluator *m, const Expr *expr, Json input, const Json *var
 }
 
 Json evaluator_query(Evaluator *m, const Expr *expr, Json input, Error *err) {
-    Json out = first_of(m, machine(m, expr), json_ref(input), NULL, err);
-    return placed(expr, out, err);
+    return placed(expr, first_of_expr(m, expr, input, NULL, err), err);
 }
 
 static JqRun **reducer(Evaluator *m, Reduce reduce, bool join) {

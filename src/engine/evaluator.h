@@ -29,6 +29,16 @@ typedef struct EvaluatorClock {
 } EvaluatorClock;
 void evaluator_set_clock(Evaluator *m, const EvaluatorClock *clock);
 
+/* The secrets of an expression that uses some. Copied; without it expressions see "***" for each. What such an
+ * expression says when it fails may hold a part of one, so it is not passed on. */
+typedef struct EvaluatorSecrets {
+    /* {NAME: value}; JSON_NONE with *err set. Given. */
+    Json (*values)(void *ctx, const Expr *expr, Error *err);
+    void (*made)(void *ctx, Json value); /* what the expression gave */
+    void *ctx;
+} EvaluatorSecrets;
+void evaluator_set_secrets(Evaluator *m, const EvaluatorSecrets *secrets);
+
 /* Evaluations end, with ERR_LIMIT, soon after this time of uv_hrtime(); 0: never. */
 void evaluator_set_deadline(Evaluator *m, uint64_t nanoseconds);
 uint64_t evaluator_deadline(const Evaluator *m);

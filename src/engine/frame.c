@@ -7,6 +7,7 @@
 #include "injected.h"
 #include "json_parse.h"
 #include "mem.h"
+#include "run_secrets.h"
 
 #include <assert.h>
 #include <stdio.h>
@@ -219,14 +220,28 @@ Json frame_work_key(const Frame *f) {
     return json_string_fmt("%lld.%lld", (long long)f->run->last + 1, (long long)f->id);
 }
 
+/* A sentence that was too long ends in "...", maybe in the middle of a secret. */
+static Json sentence_of(const Mask *mask, const char *msg) {
+    size_t len = strlen(msg), dots = len > 3 && !strcmp(msg + len - 3, "...") ? 3 : 0;
+    Buf text = BUF_INIT;
+    bool hides = mask && mask_text(mask, msg, len - dots, MASK_CUT_BACK, &text);
+    if (hides) buf_add(&text, msg + len - dots, dots);
+    Json out = hides ? json_string(text.data, text.len) : json_string_c(msg);
+    buf_clear(&text);
+    return out;
+}
+
 Json fail_error(const Frame *f, const Node *node, const char *kind, const Error *err,
                 Json details) {
+    const Mask *mask = f ? run_mask(f->run) : NULL;
     const Graph *graph = f ? frame_top(f)->graph : NULL;
     const Frame *element = f; /* of the innermost map around it */
     while (element && !element->is_element) element = element->parent;
     bool own = !node || !strcmp(node->file, node->graph->file); /* else edited: flow_stand_in() */
     bool exact = err->line && own;
-    Json error = OBJECT(KEY("kind", kind), KEY("message", (const char *)err->msg),
+    if (err->code == ERR_SECRET) kind = "secret";
+    if (mask) details = json_mask(mask, details, MASK_CUT_FRONT | MASK_CUT_BACK);
+    Json error = OBJECT(KEY("kind", kind), KEY("message", sentence_of(mask, err->msg)),
                         KEY("node", node ? json_ref(node->name_json) : json_none()),
                         KEY("element", element ? json_int(element->branch) : json_none()),
                         KEY("file", node    ? node->file
@@ -240,7 +255,8 @@ Json fail_error(const Frame *f, const Node *node, const char *kind, const Error 
                                                       : 0)));
     error = json_object_merge(error, details);
     json_unref(details);
-    if (err->code == ERR_LIMIT && *err->facts) { /* how much it is, and may be */
+    /* How much it is, and may be; which secret. */
+    if ((err->code == ERR_LIMIT || err->code == ERR_SECRET) && *err->facts) {
         Buf text = BUF_INIT;
         buf_printf(&text, "{%s}", err->facts);
         Json facts = json_parse(text.data, text.len, NULL, NULL);

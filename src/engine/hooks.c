@@ -8,6 +8,7 @@
 #include "mem.h"
 #include "park.h"
 #include "record.h"
+#include "run_secrets.h"
 #include "schedule.h"
 #include "task_status.h"
 
@@ -191,8 +192,13 @@ typedef struct Resolving {
 
 static Json resolve_expr(const Resolving *r, const Expr *expr) {
     Json vars[FRAME_VARS_MAX];
-    return evaluator_run(r->frame->run->evaluator, expr, r->state,
-                         frame_variables(r->frame, r->node, vars), r->err);
+    Json value = evaluator_run(r->frame->run->evaluator, expr, r->state,
+                               frame_variables(r->frame, r->node, vars), r->err);
+    if (json_is_none(value) && expr->takes_secrets) { /* which are not what it expects here */
+        if (r->err) error_clear(r->err);
+        value = json_string_c(MASK_TEXT);
+    }
+    return value;
 }
 
 /* Queries see the variables as they are. One that gives nothing leaves its key out. */
@@ -200,9 +206,11 @@ static Json resolve_queries(const Resolving *r, const Param *param) {
     Json out = json_object();
     for (size_t i = 0; i < param->nfields; i++) {
         Error why = ERROR_INIT;
-        Json value =
-            evaluator_query(r->frame->run->evaluator, param->fields[i].expr, r->state, &why);
-        if (why.code != ERR_NONE) {
+        const Expr *expr = param->fields[i].expr;
+        Json value = evaluator_query(r->frame->run->evaluator, expr, r->state, &why);
+        if (why.code != ERR_NONE && expr->takes_secrets) {
+            value = json_string_c(MASK_TEXT);
+        } else if (why.code != ERR_NONE) {
             if (r->err) *r->err = why;
             json_unref(out);
             return json_none();
@@ -256,14 +264,7 @@ static Json resolve_param(const Resolving *r, const ParamInfo *info, const Param
     return out;
 }
 
-Json frame_config(Frame *f, Json state, Error *err) {
-    const Node *node = inject_stand_in(f);
-    node = node ? node : frame_top(f)->node;
-    if (!node) {
-        error_set(err, ERR_USAGE, "Frame %lld stands at no node.", (long long)f->id);
-        return json_none();
-    }
-    if (node->task) return task_config(f, node, state, err);
+static Json graph_config(Frame *f, const Node *node, Json state, Error *err) {
     Resolving r = {f, node, state, err};
     Json out = json_object();
     for (size_t i = 0; i < node->kind->nparams; i++) {
@@ -275,4 +276,18 @@ Json frame_config(Frame *f, Json state, Error *err) {
         out = OBJECT_ADD(out, KEY(node->kind->params[i].name, value));
     }
     return out;
+}
+
+/* Secrets stand there as "***". */
+Json frame_config(Frame *f, Json state, Error *err) {
+    const Node *node = inject_stand_in(f);
+    node = node ? node : frame_top(f)->node;
+    if (!node) {
+        error_set(err, ERR_USAGE, "Frame %lld stands at no node.", (long long)f->id);
+        return json_none();
+    }
+    run_secrets_show(f->run, true);
+    Json config = node->task ? task_config(f, node, state, err) : graph_config(f, node, state, err);
+    run_secrets_show(f->run, false);
+    return config;
 }

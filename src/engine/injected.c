@@ -5,6 +5,7 @@
 #include "image_read.h"
 #include "json_print.h"
 #include "mem.h"
+#include "run_secrets.h"
 
 #include <string.h>
 
@@ -104,6 +105,7 @@ Injected *injected_new(const Frame *f, Injected as) {
     run->next_numbers = (FlowNumbers){flow->first_expr + (uint32_t)flow->nexprs,
                                       flow->first_node + (uint32_t)flow->nnodes};
     evaluator_add(run->evaluator, flow);
+    run_secrets_add(run, flow);
     run->flows = mem_grow(run->flows, run->nflows, &run->flows_cap, sizeof *run->flows);
     run->flows[run->nflows++] = flow_ref(flow);
     return injected;

@@ -24,6 +24,7 @@
 #include "store_chain.h"
 
 typedef struct Frame Frame;
+typedef struct RunSecrets RunSecrets;
 
 /* The one node that is to run: that of a frame, at a depth, after so many steps. */
 typedef struct RunOnly {
@@ -66,6 +67,8 @@ struct Run {
     RunLink links[RUNS_LISTS];
     Flow *flow;
     Evaluator *evaluator;
+    RunSecrets *secrets; /* NULL: none was needed so far */
+    bool secrets_shown;  /* run_secrets_show() */
     RunRow row;
     RunStatus status;
     Json error;

@@ -127,6 +127,18 @@ void **step_kind_data(Step *step, KindId kind);
 void step_log(Step *step, const char *stream, const char *bytes, size_t len);
 /* So much output waits for the disk that whoever can had better read more of it later. */
 bool step_log_is_behind(const Step *step);
+/* What follows in the stream is not what came next: something was left out. */
+void step_log_cut(Step *step, const char *stream);
+
+/* ---- secrets ----
+ *
+ * Everything that work gives to the engine is masked there: logs, results, variables, questions, errors. Work has to
+ * do so itself only before it cuts something off, for a part of a secret is not found any more. */
+
+/* Appends the text to out, with the run's secrets hidden; cut: MASK_CUT_... (base/mask.h). False, and nothing is
+ * appended, when there is none in it. */
+bool step_has_secrets(const Step *step);
+bool step_mask(Step *step, const char *text, size_t len, unsigned cut, Buf *out);
 
 /* ---- asking ---- */
 

@@ -8,6 +8,7 @@
 #include "image_read.h"
 #include "json_print.h"
 #include "mem.h"
+#include "run_secrets.h"
 #include "schedule.h"
 #include "task_status.h"
 #include "tasks.h"
@@ -57,9 +58,85 @@ void work_free_data(Engine *e) {
     }
 }
 
+/* ---- its log ---- */
+
+/* Here the output of work enters, on its way to the log and to whoever listens. */
+static void log_text(Step *s, LogStream stream, const char *bytes, size_t len) {
+    if (!s->frame) return;
+    log_add(s, stream, bytes, len);
+    if (!run_wants(s->run, EVENT_LOG)) return;
+    Json data =
+        OBJECT(KEY("stream", log_stream_names[stream]), KEY("text", json_string(bytes, len)));
+    engine_tell(s->run, s->frame, (Event){.type = EVENT_LOG, .node = s->node->name, .data = data});
+    run_kick(s->run);
+}
+
+static LogStream stream_of(const char *name) {
+    LogStream stream = LOG_STDOUT;
+    while (stream < LOG_NOTES && strcmp(log_stream_names[stream], name) != 0) stream++;
+    return stream;
+}
+
+static MaskStream *mask_stream(Step *s, LogStream stream) {
+    if (!s->masks) s->masks = mem_zalloc(LOG_STREAMS * sizeof *s->masks);
+    return &s->masks[stream];
+}
+
+/* Whatever a log is made of comes through here, and no secret goes further. */
+void step_log(Step *s, const char *name, const char *bytes, size_t len) {
+    const Mask *mask = run_mask(s->run);
+    LogStream stream = stream_of(name);
+    if (!mask) {
+        log_text(s, stream, bytes, len);
+        return;
+    }
+    Buf text = BUF_INIT;
+    mask_feed(mask, mask_stream(s, stream), bytes, len, &text);
+    if (text.len) log_text(s, stream, text.data, text.len);
+    buf_clear(&text);
+}
+
+void step_log_cut(Step *s, const char *name) {
+    const Mask *mask = run_mask(s->run);
+    LogStream stream = stream_of(name);
+    MaskStream *held = mask ? mask_stream(s, stream) : NULL;
+    if (!held || !held->held.len) return;
+    Buf text = BUF_INIT;
+    if (held->held.len >= MASK_MIN) {
+        buf_adds(&text, MASK_TEXT);
+        mask_stream_clear(held);
+    } else {
+        mask_end(mask, held, &text);
+    }
+    log_text(s, stream, text.data, text.len);
+    buf_clear(&text);
+}
+
+/* What was held back may have been the beginning of a secret, and was none. */
+static void end_log(Step *s) {
+    for (int i = 0; s->masks && i < LOG_STREAMS; i++) {
+        Buf text = BUF_INIT;
+        mask_end(run_mask(s->run), &s->masks[i], &text);
+        if (text.len) log_text(s, (LogStream)i, text.data, text.len);
+        buf_clear(&text);
+    }
+    log_end(s);
+}
+
+bool step_has_secrets(const Step *s) {
+    return run_mask(s->run) != NULL;
+}
+
+bool step_mask(Step *s, const char *text, size_t len, unsigned cut, Buf *out) {
+    const Mask *mask = run_mask(s->run);
+    return mask && mask_text(mask, text, len, cut, out);
+}
+
 /* ---- pure work ---- */
 
 static void clear(Step *s) {
+    for (int i = 0; s->masks && i < LOG_STREAMS; i++) mask_stream_clear(&s->masks[i]);
+    mem_free(s->masks);
     jq_run_free(s->eval);
     if (s->replay) {
         replay_clear(s->replay);
@@ -92,7 +169,7 @@ static void keep_slice(Frame *f, const Step *s) {
 }
 
 static void end_pure(Frame *f, Step *s) {
-    log_end(s);
+    end_log(s);
     json_clear(&s->state); /* nobody else holds it, then: it is changed in place */
     if (!json_is_none(s->error)) {
         frame_fail(f, json_take(&s->error), FAIL_NODE);
@@ -411,8 +488,11 @@ static void orphan_ended(Step *s, bool well) {
     run_kick(run);
 }
 
+/* ---- its end ---- */
+
 /* The step is over, but the node is not: the frame waits for an answer, or goes on with one. */
 static void step_over(Step *s) {
+    end_log(s);
     s->frame->step = NULL;
     free_step(s);
 }
@@ -430,6 +510,8 @@ static void step_ended(Step *s, Json result, Json error) {
         s->error = error;
         return;
     }
+    end_log(s);
+    result = run_masked(s->run, result, 0);
     if (!f) {
         bool well = json_is_none(error);
         json_unref(result);
@@ -438,7 +520,6 @@ static void step_ended(Step *s, Json result, Json error) {
         return;
     }
     Run *run = f->run;
-    log_end(s);
     if (f->status == FRAME_PARKED) { /* somebody else ended what we had frozen */
         s->result = result;
         s->error = error;
@@ -693,18 +774,6 @@ void **step_kind_data(Step *s, KindId kind) {
     return &s->run->engine->kind_data[kind];
 }
 
-/* Here the output of work enters, on its way to the log and to whoever listens. */
-void step_log(Step *s, const char *stream, const char *bytes, size_t len) {
-    if (!s->frame) return;
-    LogStream which = LOG_STDOUT;
-    while (which < LOG_NOTES && strcmp(log_stream_names[which], stream) != 0) which++;
-    log_add(s, which, bytes, len);
-    if (!run_wants(s->run, EVENT_LOG)) return;
-    Json data = OBJECT(KEY("stream", stream), KEY("text", json_string(bytes, len)));
-    engine_tell(s->run, s->frame, (Event){.type = EVENT_LOG, .node = s->node->name, .data = data});
-    run_kick(s->run);
-}
-
 bool step_log_is_behind(const Step *s) {
     return s->run->engine->log.bytes.len > LOG_BEHIND;
 }
@@ -741,6 +810,7 @@ void step_ask(Step *s, const char *reason, Json prompt, Json options) {
     }
     Frame *f = s->frame;
     Run *run = f->run;
+    prompt = run_masked(run, prompt, 0);
     step_over(s);
     frame_top(f)->deadline = 0;
     frame_interrupt(
@@ -758,6 +828,7 @@ void step_answer(Step *s, Json answer) {
     Frame *f = s->frame;
     const Node *node = s->node;
     Run *run = f->run;
+    answer = run_masked(run, answer, 0);
     step_over(s);
     frame_set_wait(f, work_answered(f->wait, answer));
     frame_record(f, node, "answered", json_none());
@@ -788,12 +859,14 @@ void step_set_var(Step *s, Json name, Json value) {
         json_unref(value);
         return;
     }
+    name = run_masked(s->run, name, 0);
+    value = run_masked(s->run, value, 0);
     s->frame->set = json_object_set(json_take(&s->frame->set), json_ref(name), json_ref(value));
     scope_set(s->frame, s->frame->nlevels - 1, name, value);
 }
 
 void step_set_output(Step *s, Json name, Json value) {
-    Json output = json_object_set(json_object(), name, value);
+    Json output = run_masked(s->run, json_object_set(json_object(), name, value), 0);
     if (s->frame && task_has_id(s->node)) {
         task_note_outputs(s->frame, s->frame->nlevels - 1, output);
     }
@@ -827,7 +900,7 @@ const char *step_run_folder(Step *s, Error *err) {
 }
 
 void step_forgive(Step *s, Json result) {
-    json_put(&s->instead, result);
+    json_put(&s->instead, run_masked(s->run, result, 0));
 }
 
 void step_succeed(Step *s, Json result) {

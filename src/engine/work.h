@@ -5,6 +5,7 @@
 #include "evaluator.h"
 #include "frame.h"
 #include "log.h"
+#include "mask.h"
 #include "step.h"
 
 struct Step {
@@ -21,7 +22,9 @@ struct Step {
     bool held_back; /* it has ended while its frame was parked */
     /* of a pure step, read when start() returns; of one that is held back */
     Json result, error;
-    Json instead; /* of the failure that may come; JSON_NONE: it is one */
+    Json instead;      /* of the failure that may come; JSON_NONE: it is one */
+    MaskStream *masks; /* of its streams, LOG_STREAMS; NULL: the run has no secrets, or it said
+                          nothing */
     StepLog log;
     /* of pure work, and of an evaluation that is no work of a node (frame_eval()) */
     uint64_t deadline;      /* as uv_hrtime() counts; while it is frozen, what is left; 0: none */

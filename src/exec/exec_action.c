@@ -58,6 +58,7 @@ typedef struct Action {
     HttpRequest *request;
     ModelReader *reader;
     Buf error_body;
+    char *key; /* of the API; NULL: none */
 } Action;
 
 /* Why an attempt came to nothing. */
@@ -132,6 +133,9 @@ static void attempt_clear(Action *action) {
     http_cancel(action->request);
     model_reader_free(action->reader);
     buf_clear(&action->error_body);
+    if (action->key) explicit_bzero(action->key, strlen(action->key));
+    mem_free(action->key);
+    action->key = NULL;
     action->command = NULL;
     action->request = NULL;
     action->reader = NULL;
@@ -297,29 +301,46 @@ static void ask_command(Action *action) {
 
 /* ---- an API ---- */
 
-static const char *key_of(Step *step, char name[128]) {
-    Json param = step_param(step, ACTION_KEY_ENV)->value;
-    if (json_kind(param) != JSON_STRING) return NULL;
-    snprintf(name, 128, "%.*s", (int)json_string_len(param), json_string_data(&param));
-    return environment_get(step_environment(step), name);
-}
-
-static bool key_is_fine(Step *step, Fault *fault) {
-    char name[128];
-    const char *key = key_of(step, name), *at = key;
-    if (!given(step, ACTION_KEY_ENV)) return true;
-    while (at && (unsigned char)*at >= ' ' && *at != 0x7F) at++;
-    if (key && *key && !*at) return true;
-    *fault = key && *key
-                 ? fault_of("key", false,
-                            "The key in the environment variable %s holds a line break or another "
-                            "character that no header can carry.",
-                            name)
-                 : fault_of("key", false,
-                            "The environment variable %s, which is to hold the key of the model's "
-                            "API, is not set.",
-                            name);
-    return false;
+/* The key, from the environment or as an expression (a secret); false when there is to be one and it is not. */
+static bool find_key(Action *action, Fault *fault) {
+    Step *step = action->step;
+    Buf text = BUF_INIT, whose = BUF_INIT;
+    Error err = ERROR_INIT;
+    if (given(step, ACTION_KEY)) {
+        buf_adds(&whose, "`key`");
+        if (!exec_param_text(step, ACTION_KEY, &text, &err)) {
+            *fault = fault_of(err.code == ERR_SECRET ? "secret" : "key", false, "%s", err.msg);
+            buf_clear(&whose);
+            return false;
+        }
+    } else if (given(step, ACTION_KEY_ENV)) {
+        Json name = step_param(step, ACTION_KEY_ENV)->value;
+        buf_printf(&whose, "the environment variable %.*s", (int)json_string_len(name),
+                   json_string_data(&name));
+        const char *value = environment_get(step_environment(step), json_string_data(&name));
+        buf_adds(&text, value ? value : "");
+    } else {
+        return true;
+    }
+    bool fine = text.len > 0;
+    if (!fine) {
+        *fault = fault_of("key", false, "%c%s, which is to hold the key of the model's API, is %s.",
+                          whose.data[0] == 't' ? 'T' : whose.data[0], whose.data + 1,
+                          given(step, ACTION_KEY) ? "empty" : "not set");
+    }
+    for (size_t i = 0; i < text.len && fine; i++) {
+        fine = (unsigned char)text.data[i] >= ' ' && text.data[i] != 0x7F;
+        if (!fine) {
+            *fault =
+                fault_of("key", false,
+                         "The key in %s holds a line break or another character that no header "
+                         "can carry.",
+                         whose.data);
+        }
+    }
+    buf_clear(&whose);
+    action->key = text.len ? buf_detach(&text) : NULL;
+    return fine;
 }
 
 /* "120" or a date, in milliseconds from now; 0 when there is none. */
@@ -363,7 +384,6 @@ static void on_end(void *ctx, const HttpAnswer *answer) {
         [HTTP_INSECURE_PEER] = {"tls", false}, [HTTP_FORBIDDEN] = {"net", false},
     };
     Action *action = ctx;
-    char name[128];
     Fault fault;
     action->request = NULL; /* over, and not ours to end any more */
     if (answer->end != HTTP_ANSWERED) {
@@ -390,14 +410,13 @@ static void on_end(void *ctx, const HttpAnswer *answer) {
         fault.passes = model_end_passes(end);
     }
     /* The key never leaves this file but in a header. Servers like to repeat it in what they say. */
-    const char *key = key_of(action->step, name);
+    const char *key = action->key;
     size_t len = key ? strlen(key) : 0;
     for (char *at = fault.message; len && (at = strstr(at, key)); at += len) memset(at, '*', len);
     attempt_failed(action, &fault);
 }
 
 static bool request_start(Action *action, Json model, const char *url, Error *err) {
-    char name[128];
     Step *step = action->step;
     bool chat = json_string_is(step_param(step, ACTION_FORMAT)->value, "chat");
     ModelQuestion question = {
@@ -409,7 +428,7 @@ static bool request_start(Action *action, Json model, const char *url, Error *er
         .stream = step_param(step, ACTION_STREAM)->number != 0,
     };
     Buf body = BUF_INIT, bearer = BUF_INIT;
-    const char *key = key_of(step, name);
+    const char *key = action->key;
     buf_printf(&bearer, "Bearer %s", key ? key : "");
     model_question(&question, &body);
     HttpHeader headers[3] = {{"content-type", "application/json"}};
@@ -464,6 +483,9 @@ static bool has_a_way(Step *step, Error *err) {
                          "The node has a command and a model of an API. Leave out `command`, or "
                          "`model` and `endpoint`.");
     }
+    if (given(step, ACTION_KEY) && given(step, ACTION_KEY_ENV)) {
+        return error_set(err, ERR_USAGE, "The node has a `key` and a `key_env`. Leave one out.");
+    }
     if (!command && model != endpoint) {
         return error_set(err, ERR_USAGE, "The node has %s. Both are needed to ask an API.",
                          model ? "a `model`, but no `endpoint`" : "an `endpoint`, but no `model`");
@@ -479,7 +501,7 @@ static void attempt_start(Action *action) {
     Fault fault;
     if (given(action->step, ACTION_COMMAND)) {
         ask_command(action);
-    } else if (!key_is_fine(action->step, &fault)) {
+    } else if (!find_key(action, &fault)) {
         attempt_failed(action, &fault);
     } else if (!ask_api(action, &err)) {
         exec_fail_with(action_close(action), "action", &err);

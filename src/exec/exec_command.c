@@ -8,6 +8,7 @@
 
 #include "exec.h"
 #include "json_build.h"
+#include "mask.h"
 #include "mem.h"
 #include "process_place.h"
 #include "utf8.h"
@@ -54,6 +55,7 @@ struct StepCommand {
     Stream streams[2];
     bool cancelled; /* by us */
     bool again;     /* started a second time, so never a third */
+    const Buf *raw; /* of the end: what it printed, with secrets */
 };
 
 static const char *const stream_names[2] = {"stdout", "stderr"};
@@ -284,11 +286,20 @@ static void take_rest(StepCommand *command, const ProcessResult *result) {
     for (int i = 0; i < 2; i++) {
         uint64_t seen = command->streams[i].seen, beyond = lens[i] > seen ? lens[i] - seen : 0;
         size_t len = tails[i]->len < beyond ? tails[i]->len : (size_t)beyond;
+        if (len) step_log_cut(command->step, stream_names[i]);
         if (len && beyond > len) {
             exec_note(command->step, "... %" PRIu64 " bytes of %s are left out here ...",
                       beyond - len, stream_names[i]);
         }
-        if (len) command_log(command, i + 1, tails[i]->data + tails[i]->len - len, len);
+        const char *end = len ? tails[i]->data + tails[i]->len - len : NULL;
+        Buf hidden_tail = BUF_INIT;
+        bool hides = len && step_mask(command->step, end, len, MASK_CUT_FRONT, &hidden_tail);
+        if (hides) {
+            command_log(command, i + 1, hidden_tail.data, hidden_tail.len);
+        } else if (len) {
+            command_log(command, i + 1, end, len);
+        }
+        buf_clear(&hidden_tail);
     }
 }
 
@@ -449,6 +460,40 @@ void command_fail(StepCommand *command, const ProcessResult *result) {
 
 static void start(StepCommand *command);
 
+/* Texts that are cut where something was left out. */
+static void hide_in(StepCommand *command, const Buf *text, unsigned cut, Buf *out, uint64_t *len) {
+    if (text->len && step_mask(command->step, text->data, text->len, cut, out)) {
+        *len -= text->len - out->len;
+    } else {
+        buf_add(out, text->data, text->len);
+    }
+}
+
+/* The result without secrets: before its texts are cut, since a part of a secret is not found any more. */
+static ProcessResult hidden(StepCommand *command, const ProcessResult *result) {
+    ProcessResult out = *result;
+    out.out = out.err = out.out_tail = out.err_tail = (Buf)BUF_INIT;
+    /* A secret may begin in the head and end in the tail, even if nothing is left out between them. */
+    unsigned out_back = result->out_len > result->out.len ? MASK_CUT_BACK : 0;
+    unsigned err_back = result->err_len > result->err.len ? MASK_CUT_BACK : 0;
+    hide_in(command, &result->out, out_back, &out.out, &out.out_len);
+    hide_in(command, &result->err, err_back, &out.err, &out.err_len);
+    hide_in(command, &result->out_tail, MASK_CUT_FRONT, &out.out_tail, &out.out_len);
+    hide_in(command, &result->err_tail, MASK_CUT_FRONT, &out.err_tail, &out.err_len);
+    return out;
+}
+
+static void hidden_clear(ProcessResult *result) {
+    buf_clear(&result->out);
+    buf_clear(&result->err);
+    buf_clear(&result->out_tail);
+    buf_clear(&result->err_tail);
+}
+
+const Buf *command_raw_output(const StepCommand *command) {
+    return command->raw;
+}
+
 static void on_exit_(void *ctx, const ProcessResult *result) {
     StepCommand *command = ctx;
     /* Somebody was ending it when we came; that says nothing about this attempt. */
@@ -467,7 +512,11 @@ static void on_exit_(void *ctx, const ProcessResult *result) {
         if (rest.len) step_log(command->step, stream_names[i], rest.data, rest.len);
         buf_clear(&rest);
     }
-    command->kind->end(command, result);
+    bool secrets = step_has_secrets(command->step);
+    ProcessResult masked = secrets ? hidden(command, result) : *result;
+    command->raw = &result->out;
+    command->kind->end(command, &masked);
+    if (secrets) hidden_clear(&masked);
     command_free(command);
 }
 

@@ -265,7 +265,7 @@ static void exec_pipeline_start(Step *step) {
     StepCommand *command = command_new(step, &script_kind);
     command_set_max_output(command, STDOUT_KEPT);
     bool given = command_add_shell(command, step_param(step, SCRIPT_COMMAND)->value, &err) &&
-                 give_places(command, &err);
+                 give_places(command, &err) && command_set_env_of(command, SCRIPT_ENV, &err);
     command_start(command, given, &err);
 }
 

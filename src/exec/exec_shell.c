@@ -34,7 +34,8 @@ static void succeed_with_value(StepCommand *command, const ProcessResult *result
                   result->out_len, result->out.len);
         return;
     }
-    Json value = json_parse(result->out.data ? result->out.data : "", result->out.len, NULL, &err);
+    const Buf *text = command_raw_output(command); /* a secret may be a number there */
+    Json value = json_parse(text->data ? text->data : "", text->len, NULL, &err);
     if (json_is_none(value)) {
         step_fail(step, "parse", command_details(command, result),
                   "What the command printed is not JSON: %s", err.msg);

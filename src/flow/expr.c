@@ -1,9 +1,11 @@
+#define _GNU_SOURCE
 /* expr.c - the jq expressions of a file, compiled, and where in the file their parts are.
  *
  * A template is compiled as a jq string: what is outside of \(...) is escaped, and a list of
  * segments tells where each piece of that string stands in the text of the file. */
 #include "loader.h"
 
+#include "ascii.h"
 #include "config.h"
 #include "json_print.h"
 #include "mem.h"
@@ -21,7 +23,7 @@ Scope scope_with(Loader *ld, Scope outer, const char *const *names, size_t n) {
     const char **vars = arena_alloc(ld->arena, (outer.nvars + n) * sizeof *vars);
     if (outer.nvars) memcpy(vars, outer.vars, outer.nvars * sizeof *vars);
     memcpy(vars + outer.nvars, names, n * sizeof *vars);
-    return (Scope){vars, outer.nvars + n};
+    return (Scope){vars, outer.nvars + n, outer.secrets};
 }
 
 /* ---- places ---- */
@@ -50,6 +52,62 @@ void expr_place(const Expr *expr, const Error *err, int *line, int *col) {
         *line = expr->line;
         *col = expr->col;
     }
+}
+
+/* ---- secrets ---- */
+
+static const char secrets_var[] = "secrets";
+
+bool secret_name_is_valid(const char *name, size_t len) {
+    if (!len || len > SECRET_NAME_MAX || ascii_is_digit(*name)) return false;
+    for (size_t i = 0; i < len; i++) {
+        if (!ascii_is_name(name[i])) return false;
+    }
+    return true;
+}
+
+void secrets_explain(Error *err) {
+    if (strstr(err->msg, "$secrets is not defined.")) {
+        error_set_at(
+            err, err->code, err->line, err->col,
+            "$secrets cannot be used here, since what this gives becomes part of the run's record. A secret "
+            "is for where work is started: env, stdin, headers, body, url.");
+    }
+}
+
+/* Whether it is one that may, and seems to. A variable of that name (`as: secrets`) goes before them. */
+static bool takes_secrets(const ExprImpl *e, Scope scope) {
+    bool takes = scope.secrets && memmem(e->source, e->len, "$secrets", 8);
+    for (size_t i = 0; i < scope.nvars && takes; i++) takes = strcmp(scope.vars[i], secrets_var);
+    return takes;
+}
+
+static bool lists(Json list, Json name) {
+    for (size_t i = 0; i < json_array_len(list); i++) {
+        if (json_string_equal(json_array_get(list, i), name)) return true;
+    }
+    return false;
+}
+
+/* Those that it uses become those of the workflow. False after reporting. */
+static bool note_secrets(Loader *ld, ExprImpl *e, Spot spot) {
+    Flow *flow = &ld->flow->flow;
+    Json names = e->expr.secrets = jq_program_fields(e->expr.program);
+    for (size_t i = 0; i < json_array_len(names); i++) {
+        Json name = json_array_get(names, i);
+        if (!secret_name_is_valid(json_string_data(&name), json_string_len(name))) {
+            report_at(
+                ld->reporter, spot,
+                "`%s` is no name of a secret; that has letters, digits and `_`, and does not begin with a "
+                "digit.",
+                shown(json_string_data(&name), json_string_len(name)));
+            return false;
+        }
+        if (!lists(flow->secrets, name)) {
+            flow->secrets = json_array_push(json_take(&flow->secrets), json_ref(name));
+        }
+    }
+    return true;
 }
 
 /* ---- compiling ---- */
@@ -89,14 +147,26 @@ static const Expr *compile(Loader *ld, ExprImpl *e, Spot spot, Scope scope) {
     }
     ld->exprs_left -= e->len;
     Error err = ERROR_INIT;
-    JqOptions options = {scope.vars, scope.nvars, e->expr.line, e->expr.col, e->expr.file};
+    e->expr.nvars = scope.nvars;
+    e->expr.takes_secrets = takes_secrets(e, scope);
+    if (e->expr.takes_secrets) {
+        const char *name = secrets_var;
+        scope = scope_with(ld, scope, &name, 1);
+    }
+    JqOptions options = {scope.vars,  scope.nvars,  e->expr.line,
+                         e->expr.col, e->expr.file, e->expr.takes_secrets};
     e->expr.program = jq_compile(e->source, e->len, &options, &err);
     if (!e->expr.program) {
+        secrets_explain(&err);
         if (e->node) {
             spot.at = file_offset(e, err.line, err.col);
             spot.end = spot.at + 1;
         }
         report_at(ld->reporter, spot, "%s", err.msg);
+        return NULL;
+    }
+    if (!note_secrets(ld, e, spot)) {
+        jq_program_free(e->expr.program);
         return NULL;
     }
     FlowImpl *flow = ld->flow;
@@ -110,6 +180,15 @@ static const Expr *compile(Loader *ld, ExprImpl *e, Spot spot, Scope scope) {
 static const Expr *compile_value(Loader *ld, const YamlNode *node, Json value, Scope scope) {
     char *text = json_to_text(value);
     size_t len = strlen(text);
+    if (scope.secrets && strstr(text, "$secrets.")) {
+        report_at(
+            ld->reporter, node->spot,
+            "`$secrets` stands in a text here, and would be sent as it is written. Write all of this as one "
+            "expression, in quotes: '{\"key\": $secrets.KEY}'.");
+        mem_free(text);
+        return NULL;
+    }
+    scope.secrets = false; /* it is no expression */
     ExprImpl *e = new_expr(ld, node, arena_strndup(ld->arena, text, len), len);
     mem_free(text);
     e->expr.text = e->source;
@@ -122,8 +201,9 @@ static const Expr *compile_value(Loader *ld, const YamlNode *node, Json value, S
 
 /* ---- queries ---- */
 
-const Expr *load_query_part(Loader *ld, const YamlNode *node, size_t from, size_t to) {
-    size_t len = to - from, dot = query_dot(node->text + from, len);
+const Expr *load_query_part(Loader *ld, const YamlNode *node, QueryPart part,
+                            const ParamInfo *info) {
+    size_t from = part.from, to = part.to, len = to - from, dot = query_dot(node->text + from, len);
     bool dotted = dot != SIZE_MAX;
     size_t before = dotted ? dot : len;
     char *source = arena_alloc(ld->arena, len + 2);
@@ -141,10 +221,11 @@ const Expr *load_query_part(Loader *ld, const YamlNode *node, size_t from, size_
         e->expr.text = arena_strndup(ld->arena, node->text + from, len);
         yaml_line_col(node->spot.file, yaml_place(node, from), &e->expr.line, &e->expr.col);
     }
-    return compile(ld, e, node->spot, (Scope){NULL, 0});
+    return compile(ld, e, node->spot, (Scope){.secrets = info && info->secrets});
 }
 
-static const Expr *load(Loader *ld, const YamlNode *node, Scope scope, bool query) {
+static const Expr *load(Loader *ld, const YamlNode *node, Scope scope, const ParamInfo *info,
+                        bool query) {
     Json value = yaml_json(node);
     const Expr *expr = NULL;
     if (json_kind(value) != JSON_STRING) {
@@ -152,7 +233,7 @@ static const Expr *load(Loader *ld, const YamlNode *node, Scope scope, bool quer
     } else if (strspn(node->text, " \t\r\n") == node->len) {
         report_at(ld->reporter, node->spot, "There is no %s here.", query ? "query" : "expression");
     } else if (query) {
-        expr = load_query_part(ld, node, 0, node->len);
+        expr = load_query_part(ld, node, (QueryPart){0, node->len}, info);
     } else {
         expr = compile(ld, new_expr(ld, node, node->text, node->len), node->spot, scope);
     }
@@ -161,11 +242,11 @@ static const Expr *load(Loader *ld, const YamlNode *node, Scope scope, bool quer
 }
 
 const Expr *load_expr(Loader *ld, const YamlNode *node, Scope scope) {
-    return load(ld, node, scope, false);
+    return load(ld, node, scope, NULL, false);
 }
 
-const Expr *load_query(Loader *ld, const YamlNode *node) {
-    return load(ld, node, (Scope){NULL, 0}, true);
+const Expr *load_query(Loader *ld, const YamlNode *node, const ParamInfo *info) {
+    return load(ld, node, (Scope){.secrets = info && info->secrets}, info, true);
 }
 
 /* ---- templates ---- */

@@ -390,6 +390,7 @@ void flow_unref(Flow *f) {
     for (size_t i = 0; i < flow->nexprs; i++) jq_program_free(flow->exprs[i]->expr.program);
     for (size_t i = 0; i < flow->nkept; i++) json_unref(flow->kept[i]);
     for (size_t i = 0; i < flow->nnets; i++) net_policy_free(flow->nets[i]);
+    json_unref(flow->flow.secrets);
     mem_free(flow->exprs);
     mem_free(flow->nets);
     mem_free(flow->kept);

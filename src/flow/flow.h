@@ -143,12 +143,22 @@ typedef struct Expr {
     const char *text; /* as written */
     const char *file;
     int line, col;
+    /* One that uses $secrets has them as its last variable, an object; before that come so many others. */
+    bool takes_secrets;
+    size_t nvars;
+    Json secrets; /* names of those that it uses: an array of strings; borrowed from the program */
 } Expr;
 
 /* The place in the file of an error that the program gave, at compile or at run time: exact where
  * err->line and err->col, which count from line and col, are not (escapes, folded and indented
  * blocks, templates). */
 void expr_place(const Expr *expr, const Error *err, int *line, int *col);
+
+/* Whether something can be the name of a secret: letters, digits and _, not beginning with a digit. */
+enum { SECRET_NAME_MAX = 100 };
+bool secret_name_is_valid(const char *name, size_t len);
+/* Where an expression failed to compile because it uses $secrets where that cannot be: says so instead. */
+void secrets_explain(Error *err);
 
 /* ---- the compiled graph ---- */
 
@@ -308,7 +318,8 @@ struct Flow {
     size_t ngraphs;
     uint32_t first_expr, first_node; /* numbers of expressions and nodes begin here */
     size_t nexprs, nnodes;
-    uint64_t serial;     /* no other that this process has loaded has the same */
+    Json secrets;    /* names of the secrets that it uses, each once: an array; JSON_NONE: none */
+    uint64_t serial; /* no other that this process has loaded has the same */
     bool has_interrupts; /* somewhere in it interrupt_before, interrupt_after or interrupt */
 };
 

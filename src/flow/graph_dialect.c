@@ -65,7 +65,7 @@ static void load_reduce(Loader *ld, const YamlNode *node, StateKey *key) {
         return;
     }
     key->reduce = REDUCE_EXPR;
-    key->expr = load_expr(ld, node, (Scope){vars, 2});
+    key->expr = load_expr(ld, node, (Scope){.vars = vars, .nvars = 2});
 }
 
 static void load_state(Loader *ld, const YamlNode *state, GraphImpl *g) {
@@ -189,7 +189,7 @@ static void load_interrupts(Loader *ld, const YamlNode *config, const char *key,
 
 static bool load_graph_dialect(Loader *ld, LoadedFile *file, const YamlNode *root,
                                GraphImpl *graph) {
-    NodeContext c = {ld, file, graph, file->from ? (Scope){NULL, 0} : ld->outer};
+    NodeContext c = {ld, file, graph, file->from ? (Scope){0} : ld->outer};
     const YamlNode *state = key_map(ld, root, "state"), *config = key_map(ld, root, "config");
     check_keys(ld, root, (KeyList){.names = graph_keys}, "a workflow");
     const char *name = key_text(ld, root, "name");

@@ -49,6 +49,8 @@ typedef struct ParamInfo {
     const char *alias; /* another name for it, or NULL */
     ParamType type;
     bool required;
+    bool
+        secrets; /* its expressions may use $secrets: what they give is for the work alone, and never on record */
     const char *fallback; /* JSON text of the default, or NULL */
     const char *words;    /* PARAM_ENUM: parted by spaces */
     const char *vars; /* PARAM_JQ: further variables that it sees, after those of the node; parted

@@ -24,7 +24,8 @@
     PARAM(prefix##_FUNCTION, "function", TEXT, \
           "the function of that program; the name of the node unless given") \
     PARAM(prefix##_ENV, "env", JQ_OBJECT, \
-          "values for the code as `env`: strings as they are, the rest as JSON") \
+          "values for the code as `env`: strings as they are, the rest as JSON", \
+          .secrets = true) \
     PARAM(prefix##_MEMORY, "memory", SIZE, "how much memory it may use", .fallback = "\"1G\"") \
     PARAM(prefix##_MAX_OUTPUT, "max_output", SIZE, \
           "how much of what it prints is kept in the log", .fallback = "\"1M\"")
@@ -49,11 +50,13 @@
           .fallback = means)
 
 #define CHECK_PARAMS(prefix, what) \
-    PARAM(prefix##_URL, "url", TEXT, "http:// or https://", .required = true) \
+    PARAM(prefix##_URL, "url", TEXT, "http:// or https://", .required = true, .secrets = true) \
     PARAM(prefix##_METHOD, "method", ENUM, "of the request", .fallback = "\"GET\"", \
           .words = "GET POST PUT PATCH DELETE HEAD OPTIONS") \
-    PARAM(prefix##_HEADERS, "headers", OBJECT, "of the request", .fallback = "{}") \
-    PARAM(prefix##_BODY, "body", VALUE, "what is sent: a string as it is, the rest as JSON") \
+    PARAM(prefix##_HEADERS, "headers", OBJECT, "of the request", .fallback = "{}", \
+          .secrets = true) \
+    PARAM(prefix##_BODY, "body", VALUE, "what is sent: a string as it is, the rest as JSON", \
+          .secrets = true) \
     PARAM(prefix##_STATUS, "expectStatus", INT, "the status; 200 unless given") \
     PARAM(prefix##_STATUSES, "expectStatuses", STATUSES, "or any of these") \
     PARAM(prefix##_POLL, "pollInterval", DURATION, "from the end of one request to the next", \
@@ -90,9 +93,10 @@ END
 KIND(SHELL, GRAPH, "shell", WORKS(shell), "a command", .result_is_object = true)
     PARAM(SHELL_COMMAND, "shell", TEXT, "the command, for /bin/sh", .required = true)
     PARAM(SHELL_ENV, "env", JQ_OBJECT,
-          "variables for the command: strings as they are, the rest as JSON")
+          "variables for the command: strings as they are, the rest as JSON", .secrets = true)
     PARAM(SHELL_CWD, "cwd", TEMPLATE, "the folder that it runs in")
-    PARAM(SHELL_STDIN, "stdin", JQ, "what it reads: a string as it is, the rest as JSON")
+    PARAM(SHELL_STDIN, "stdin", JQ, "what it reads: a string as it is, the rest as JSON",
+          .secrets = true)
     PARAM(SHELL_PARSE, "parse", ENUM, "the result is what it prints, parsed", .words = "json")
     PARAM(SHELL_MAX_OUTPUT, "max_output", SIZE, "how much of what it prints is kept",
           .fallback = "\"1M\"")
@@ -110,11 +114,12 @@ KIND(JAVASCRIPT, GRAPH, "javascript", WORKS(script), "a piece of JavaScript",
 END
 
 KIND(HTTP, GRAPH, "http", WORKS(http), "a request over HTTP", .result_is_object = true)
-    PARAM(HTTP_URL, "url", TEMPLATE, "http:// or https://", .required = true)
+    PARAM(HTTP_URL, "url", TEMPLATE, "http:// or https://", .required = true, .secrets = true)
     PARAM(HTTP_METHOD, "method", ENUM, "GET, or POST when there is a body, unless given",
           .words = "GET POST PUT PATCH DELETE HEAD OPTIONS")
-    PARAM(HTTP_HEADERS, "headers", JQ_OBJECT, "headers of the request")
-    PARAM(HTTP_BODY, "body", JQ, "what is sent: a string as it is, the rest as JSON")
+    PARAM(HTTP_HEADERS, "headers", JQ_OBJECT, "headers of the request", .secrets = true)
+    PARAM(HTTP_BODY, "body", JQ, "what is sent: a string as it is, the rest as JSON",
+          .secrets = true)
     PARAM(HTTP_EXPECT, "expect", STATUSES,
           "the statuses that are no error; any from 200 to 299 unless given")
     PARAM(HTTP_PARSE, "parse", ENUM,
@@ -141,13 +146,14 @@ KIND(ACTION, GRAPH, "action", WORKS(action), "a question that a model or a perso
     PARAM(ACTION_COMMAND, "command", TEXT,
           "asks a model: reads the prompt and prints the answer; for /bin/sh")
     PARAM(ACTION_ENV, "env", JQ_OBJECT,
-          "variables for the command: strings as they are, the rest as JSON")
+          "variables for the command: strings as they are, the rest as JSON", .secrets = true)
     PARAM(ACTION_MODEL, "model", TEMPLATE, "name of the model that `endpoint` has")
-    PARAM(ACTION_ENDPOINT, "endpoint", TEMPLATE, "URL of the model's API")
+    PARAM(ACTION_ENDPOINT, "endpoint", TEMPLATE, "URL of the model's API", .secrets = true)
     PARAM(ACTION_FORMAT, "format", ENUM, "what the API speaks: Messages, or chat completions",
           .fallback = "\"messages\"", .words = "messages chat")
     PARAM(ACTION_KEY_ENV, "key_env", NAME,
           "name of the environment variable that holds the API's key")
+    PARAM(ACTION_KEY, "key", JQ, "the API's key itself: a secret", .secrets = true)
     PARAM(ACTION_SYSTEM, "system", TEMPLATE, "instructions that stand before the prompt")
     PARAM(ACTION_MAX_TOKENS, "max_tokens", INT, "the longest answer that is asked for",
           .fallback = "4096")
@@ -293,12 +299,12 @@ KIND(RUN_SHELL, TASKS, "run_shell", WORKS(run_shell), "a shell script")
     PARAM(RUN_SHELL_SHELL, "shell", TEXT, "the shell", .fallback = "\"bash\"")
     PARAM(RUN_SHELL_ARGS, "shellArgs", WORDS, "arguments for it", .fallback = "[]")
     PARAM(RUN_SHELL_ENV, "envVars", QUERIES,
-          "variables for the script: queries, whose values are given as JSON")
+          "variables for the script: queries, whose values are given as JSON", .secrets = true)
 END
 
 KIND(RUN_COMMAND, TASKS, "run_command", WORKS(run_command), "a program with its arguments")
     PARAM(RUN_COMMAND_COMMAND, "command", WORDS, "the program and its arguments, without a shell",
-          .required = true)
+          .required = true, .secrets = true)
     PARAM(RUN_COMMAND_MAY_FAIL, "allowed_to_fail", BOOL, "another exit code than 0 is no failure",
           .fallback = "false")
 END
@@ -308,7 +314,7 @@ KIND(RUN_JAVASCRIPT, TASKS, "run_javascript", WORKS(script), "a piece of JavaScr
           "the body of an async function of `vars` and `env`, with setVar() and setOutput()",
           .required = true)
     PARAM(RUN_JAVASCRIPT_ENV, "envVars", QUERIES,
-          "values for the script as `env`: queries over the variables")
+          "values for the script as `env`: queries over the variables", .secrets = true)
 END
 
 KIND(TASK_SLEEP, TASKS, "sleep", WAITS, "waits")
@@ -333,6 +339,8 @@ KIND(SCRIPT, PIPELINE, "script", WORKS(pipeline), "a command on this machine",
      .result_is_object = true)
     STEP_PARAMS(STEP)
     PARAM(SCRIPT_COMMAND, "command", TEXT, "the command, for /bin/sh", .required = true)
+    PARAM(SCRIPT_ENV, "env", JQ_OBJECT,
+          "variables for the command: strings as they are, the rest as JSON", .secrets = true)
 END
 
 KIND(DOCKER, PIPELINE, "docker", WORKS(refused), "a command in a container",

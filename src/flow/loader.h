@@ -83,6 +83,7 @@ typedef struct FlowImpl {
 typedef struct Scope {
     const char *const *vars;
     size_t nvars;
+    bool secrets; /* and $secrets (ParamInfo.secrets) */
 } Scope;
 
 typedef struct Loader {
@@ -147,10 +148,15 @@ Scope scope_with(Loader *ld, Scope outer, const char *const *names, size_t n);
 const Expr *load_expr(Loader *ld, const YamlNode *node, Scope scope);
 const Expr *load_template(Loader *ld, const YamlNode *node, Scope scope);
 
-/* The same for a query: jq that may lack its leading dot (query_dot() in config.h). */
-const Expr *load_query(Loader *ld, const YamlNode *node);
-/* Of the text of a scalar only bytes from..to, which are not blank. */
-const Expr *load_query_part(Loader *ld, const YamlNode *node, size_t from, size_t to);
+/* The same for a query: jq that may lack its leading dot (query_dot() in config.h). info: of the parameter that it is
+ * for; NULL: it is for none. */
+const Expr *load_query(Loader *ld, const YamlNode *node, const ParamInfo *info);
+/* Of the text of a scalar only a part, which is not blank. */
+typedef struct QueryPart {
+    size_t from, to;
+} QueryPart;
+const Expr *load_query_part(Loader *ld, const YamlNode *node, QueryPart part,
+                            const ParamInfo *info);
 
 /* Where the jq expression that starts at `at` ends: at the first `close` (")" or "}}") that is outside of
  * its own brackets and strings; SIZE_MAX when there is none. Strings may hold expressions, which may

@@ -30,6 +30,7 @@ static void load_jq(ParamLoad *p) {
         w += len + (w[len] == ' ');
     }
     scope = n ? scope_with(p->c->ld, scope, names, n) : scope;
+    scope.secrets = p->info->secrets;
     p->out->expr = load_expr(p->c->ld, p->value, scope);
 }
 
@@ -98,7 +99,9 @@ static void load_plain(ParamLoad *p) {
 static void load_template_param(ParamLoad *p) {
     load_plain(p);
     if (json_kind(p->out->value) == JSON_STRING) {
-        p->out->expr = load_template(p->c->ld, p->value, p->c->scope);
+        Scope scope = p->c->scope;
+        scope.secrets = p->info->secrets;
+        p->out->expr = load_template(p->c->ld, p->value, scope);
     }
 }
 
@@ -106,6 +109,8 @@ static void load_template_param(ParamLoad *p) {
 static void load_exprs(ParamLoad *p) {
     Loader *ld = p->c->ld;
     bool queries = p->info->type == PARAM_QUERIES;
+    Scope scope = p->c->scope;
+    scope.secrets = p->info->secrets;
     if (!expect_map(ld, p->value, p->what)) return;
     size_t n = p->value->n;
     struct ParamField *fields = arena_alloc(ld->arena, (n ? n : 1) * sizeof *fields);
@@ -113,7 +118,7 @@ static void load_exprs(ParamLoad *p) {
         const YamlPair *pair = &p->value->pairs[i];
         fields[i].name = keep(ld, json_string_valid(pair->key->text, pair->key->len));
         fields[i].expr =
-            queries ? load_query(ld, pair->value) : load_expr(ld, pair->value, p->c->scope);
+            queries ? load_query(ld, pair->value, p->info) : load_expr(ld, pair->value, scope);
     }
     p->out->fields = fields;
     p->out->nfields = n;

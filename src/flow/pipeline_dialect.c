@@ -340,7 +340,7 @@ static void name_steps(PipelineLoad *p) {
 
 static bool load_pipeline_dialect(Loader *ld, LoadedFile *file, const YamlNode *root,
                                   GraphImpl *graph) {
-    NodeContext c = {ld, file, graph, {NULL, 0}};
+    NodeContext c = {ld, file, graph, {0}};
     Graph *g = &graph->graph;
     PipelineLoad p = {.c = &c, .ld = ld, .graph = g};
     const YamlNode *steps = yaml_get(root, "steps"), *triggers = yaml_get(root, "triggers");

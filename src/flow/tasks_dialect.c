@@ -42,10 +42,10 @@ static bool has_placeholders(const YamlNode *node) {
     return false;
 }
 
-/* Recursion is bounded by the depth of the file. */
-static void collect(Loader *ld, Placeholders *list, const YamlNode *node) {
+/* Recursion is bounded by the depth of the file. info: of the parameter; NULL: it is the title. */
+static void collect(Loader *ld, Placeholders *list, const YamlNode *node, const ParamInfo *info) {
     for (size_t i = 0; node->kind != YAML_SCALAR && i < node->n; i++) {
-        collect(ld, list, node->kind == YAML_LIST ? node->items[i] : node->pairs[i].value);
+        collect(ld, list, node->kind == YAML_LIST ? node->items[i] : node->pairs[i].value, info);
     }
     TextPart part;
     for (size_t at = 0; next_part(node->text, node->len, &at, &part);) {
@@ -57,7 +57,7 @@ static void collect(Loader *ld, Placeholders *list, const YamlNode *node) {
             return;
         }
         if (part.kind == PART_QUERY) {
-            const Expr *query = load_query_part(ld, node, part.from, part.to);
+            const Expr *query = load_query_part(ld, node, (QueryPart){part.from, part.to}, info);
             Json text = json_string_valid(node->text + part.from, part.to - part.from);
             list->items = mem_grow(list->items, list->n, &list->cap, sizeof *list->items);
             list->items[list->n++] = (struct Placeholder){keep(ld, text), query};
@@ -144,7 +144,7 @@ static void load_config_param(TaskLoad *t, size_t i) {
         yaml_line_col(value->spot.file, at, &out->line, &out->col);
         out->open = true;
         out->value = keep(ld, param_json(info, value));
-        collect(ld, &t->placeholders, value);
+        collect(ld, &t->placeholders, value, info);
     } else {
         load_param(t->c, t->node, info, pair, out);
     }
@@ -191,8 +191,9 @@ static void load_task_vars(TaskLoad *t) {
     t->task->vars = items;
     for (size_t i = 0; i < vars->n; i++) {
         const YamlPair *pair = &vars->pairs[i];
-        const Expr *query = load_query(ld, pair->value);
         int param = find_var_param(t, pair->key);
+        const Expr *query =
+            load_query(ld, pair->value, param >= 0 ? &t->node->kind->params[param] : NULL);
         if (param >= 0) items[t->task->nvars++] = (struct TaskVar){param, query};
     }
 }
@@ -236,7 +237,7 @@ static void check_assertion(const TaskLoad *t, const YamlNode *item) {
     const YamlPair *exists = yaml_pair(item, "exists"), *compared = yaml_pair(item, "operator");
     const YamlPair *value = yaml_pair(item, "value");
     if (query && query->kind == YAML_SCALAR && !has_placeholders(query)) {
-        load_query(t->c->ld, query); /* for its problems */
+        load_query(t->c->ld, query, NULL); /* for its problems */
     }
     if (exists && (compared || value)) {
         report_at(reporter, exists->key->spot,
@@ -284,9 +285,9 @@ static void load_task(const NodeContext *c, Node *node, const YamlNode *yaml, Js
     const YamlNode *title = yaml_get(yaml, "title"), *when = yaml_get(yaml, "if");
     if (key_text(ld, yaml, "title")) {
         task->title = keep(ld, json_string_valid(title->text, title->len));
-        collect(ld, &t.placeholders, title);
+        collect(ld, &t.placeholders, title, NULL);
     }
-    task->when = when ? load_query(ld, when) : NULL;
+    task->when = when ? load_query(ld, when, NULL) : NULL;
     key_duration(ld, yaml, "timeout", &node->timeout_ms);
     if (node->kind) {
         load_task_vars(&t);
@@ -443,7 +444,7 @@ static void load_schedule(Loader *ld, const YamlNode *schedule, Graph *g) {
 
 static bool load_tasks_dialect(Loader *ld, LoadedFile *file, const YamlNode *root,
                                GraphImpl *graph) {
-    NodeContext c = {ld, file, graph, {NULL, 0}};
+    NodeContext c = {ld, file, graph, {0}};
     Graph *g = &graph->graph;
     g->scoped = true;
     g->recursion_limit = INT64_MAX;
@@ -464,7 +465,7 @@ static bool load_tasks_dialect(Loader *ld, LoadedFile *file, const YamlNode *roo
         for (size_t i = 0; i < vars->n; i++) {
             const YamlPair *pair = &vars->pairs[i];
             items[i].name = keep(ld, json_string_valid(pair->key->text, pair->key->len));
-            items[i].query = load_query(ld, pair->value);
+            items[i].query = load_query(ld, pair->value, NULL);
         }
         g->vars = items;
         g->nvars = vars->n;

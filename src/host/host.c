@@ -234,7 +234,7 @@ static const char *const always_inherited[] = {
     "PATH", "HOME", "LANG", "TZ", "TMPDIR", "PAWL_PYTHON", "PAWL_NODE", "PAWL_WORKERS", NULL};
 
 static bool is_inherited(const char *variable, Json names) {
-    static const char secret[] = "PAWL_SECRET_";
+    static const char secret[] = SECRET_VARIABLE;
     size_t len = strcspn(variable, "=");
     bool wanted = json_is_none(names);
     if (strncmp(variable, secret, sizeof secret - 1) == 0) return false;
@@ -265,6 +265,9 @@ Host *host_new(const HostOptions *options) {
     h->options.names = json_none();
     h->url = copy(options->store);
     h->folder = copy(options->folder);
+    h->secrets = copy(options->secrets);
+    h->key_file =
+        options->key_file ? copy(options->key_file) : secret_key_file(options->environment);
     h->sweep = mem_zalloc(sizeof *h->sweep);
     uv_idle_init(options->loop, h->sweep);
     h->sweep->data = h;
@@ -286,6 +289,8 @@ void host_free(Host *h) {
     mem_free(h->work_folder);
     mem_free(h->url);
     mem_free(h->folder);
+    mem_free(h->secrets);
+    mem_free(h->key_file);
     mem_free(h->environment);
     mem_free(h);
 }
@@ -344,6 +349,12 @@ static void on_event(void *ctx, const Event *event) {
     if (r) subscription_event(r, event);
 }
 
+static bool find_secret(void *ctx, const char *name, Buf *value, Error *err) {
+    const Host *h = ctx;
+    SecretPlaces places = {h->secrets, h->options.environment, h->work_folder, h->key_file};
+    return secret_find(&places, name, value, err);
+}
+
 Engine *host_engine(Host *h, HostNeed need, Error *err) {
     if (h->ending) {
         error_set(err, ERR_BUSY, "The host has ended.");
@@ -357,6 +368,7 @@ Engine *host_engine(Host *h, HostNeed need, Error *err) {
                              .folder = h->folder,
                              .environment = h->environment,
                              .bounds = h->options.bounds,
+                             .secrets = {find_secret, h},
                              .work = h->options.work ? h->options.work : exec_work,
                              .budget = h->options.budget,
                              .max_state = h->options.max_state,

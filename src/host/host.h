@@ -39,7 +39,9 @@ typedef struct HostOptions {
     Json
         names; /* of what they inherit of it, besides those that every program needs: an array of strings;
                       borrowed. JSON_NONE: all */
-    Bounds bounds; /* what runs may reach */
+    Bounds bounds;        /* what runs may reach */
+    const char *secrets;  /* a folder with a file for each (secrets.h); copied. NULL: none */
+    const char *key_file; /* of the secrets in the store; copied. NULL: as the environment says */
 
     /* For a program around the library; zero otherwise. */
     const NodeWork *const *work; /* of each kind; NULL: exec_work. Borrowed */

@@ -6,6 +6,7 @@
 #ifndef PAWL_HOST_INSIDE_H
 #define PAWL_HOST_INSIDE_H
 
+#include "secrets.h"
 #include "subscription.h"
 
 typedef struct Readers Readers;
@@ -15,6 +16,7 @@ struct Host {
     HostOptions options;
     char **environment; /* what runs inherit of that of the options; the texts are borrowed */
     char *url, *folder;
+    char *secrets, *key_file;
     char *work_folder;              /* of the store; NULL: not asked for yet */
     Store *store;                   /* NULL: not opened yet */
     HostNeed opened;                /* for what it was */

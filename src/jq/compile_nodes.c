@@ -11,10 +11,18 @@ static void step_const(Compiler *c, Task *t) {
     done(c, val_const(c, json_ref(t->node->value)));
 }
 
+void check_whole(Compiler *c, uint32_t pos, const Node *n, const Scope *s) {
+    if (s == c->fields_only && s && n != c->field_taken) {
+        fail_at(c, pos, "$%.*s can only be used with the name of one of its fields, as $%.*s.NAME.",
+                (int)n->name_len, n->name, (int)n->name_len, n->name);
+    }
+}
+
 static void step_var(Compiler *c, Task *t) {
     const Node *n = t->node;
     const Scope *s = scope_find(t->scope, SCOPE_VAR, n->name, n->name_len);
     if (s) {
+        check_whole(c, t->pos, n, s);
         done(c, load_reg(c, s));
         return;
     }
@@ -83,6 +91,22 @@ static void note_optional(Compiler *c, const Task *t) {
     c->backtracks += t->optional;
 }
 
+/* $name.field, of a variable that only gives fields. */
+static void note_field(Compiler *c, const Task *t) {
+    const Node *var = t->node->a, *key = t->node->b;
+    if (!c->fields_only || var->kind != NODE_VAR || key->kind != NODE_CONST ||
+        json_kind(key->value) != JSON_STRING ||
+        scope_find(t->scope, SCOPE_VAR, var->name, var->name_len) != c->fields_only) {
+        return;
+    }
+    bool known = false;
+    for (size_t i = 0; i < json_array_len(c->fields) && !known; i++) {
+        known = json_string_equal(json_array_get(c->fields, i), key->value);
+    }
+    if (!known) c->fields = json_array_push(json_take(&c->fields), json_ref(key->value));
+    c->field_taken = var;
+}
+
 static void step_index(Compiler *c, Task *t) {
     const Node *n = t->node;
     switch (t->phase++) {
@@ -92,6 +116,7 @@ static void step_index(Compiler *c, Task *t) {
     case 1:
         t->x = c->result;
         t->in = val_last(t->in, t->x);
+        note_field(c, t);
         visit(c, n->a, t->in);
         return;
     default: {

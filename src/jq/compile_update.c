@@ -43,6 +43,7 @@ static Val plain_path(Compiler *c, const Task *t, const Node *n) {
             uint32_t at = val_const(c, place).operand;
             const Scope *s = scope_find(t->scope, SCOPE_VAR, name->name, name->name_len);
             if (!s) fail_at(c, t->pos, "$%.*s is not defined.", (int)name->name_len, name->name);
+            check_whole(c, t->pos, name, s);
             uint32_t key = use(c, load_reg(c, s));
             path = emit_def(c, (Instr){.op = OP_SET_PATH, .a = use(c, path), .b = at, .c = key});
         }

@@ -403,11 +403,13 @@ static void finish_program(Compiler *c) {
     p->natives = keep(p->arena, c->natives, c->nnatives, sizeof *c->natives);
     p->formats = keep(p->arena, c->formats, c->nformats, sizeof *c->formats);
     p->effects = c->effects;
+    p->fields = json_take(&c->fields);
 }
 
 static void compiler_clear(Compiler *c) {
     for (size_t i = 0; i < c->nconstants; i++) json_unref(c->constants[i]);
     for (size_t i = 0; i < c->npreludes; i++) syntax_clear(&c->preludes[i]);
+    json_unref(c->fields);
     arena_free(c->arena);
     void *blocks[] = {c->tasks,   c->funcs,    c->reg_epoch, c->free_regs,
                       c->code,    c->operands, c->constants, c->natives,
@@ -432,6 +434,7 @@ static bool attempt(Syntax *s, JqProgram *p, const JqOptions *o, bool tracks, bo
             scope = scope_var(&c, scope, &name, (uint32_t)i + 1);
         }
         main->scope = scope;
+        c.fields_only = o && o->fields_only ? scope : NULL;
         func_want(&c, main);
         for (FuncBuild *f = main; f; f = f->next) compile_func(&c, f);
         finish_program(&c);
@@ -492,9 +495,14 @@ JqProgram *jq_compile(const char *text, size_t len, const JqOptions *options, Er
 void jq_program_free(JqProgram *p) {
     if (!p) return;
     for (size_t i = 0; i < p->nconstants; i++) json_unref(p->constants[i]);
+    json_unref(p->fields);
     arena_free(p->arena);
 }
 
 unsigned jq_program_effects(const JqProgram *p) {
     return p->effects;
+}
+
+Json jq_program_fields(const JqProgram *p) {
+    return p->fields;
 }

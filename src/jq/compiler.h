@@ -143,10 +143,16 @@ typedef struct Compiler {
     size_t nvals, vals_cap;
 
     unsigned effects;
-    Syntax *preludes; /* parsed on demand */
+    const Scope *fields_only; /* the variable of which only fields may be taken; NULL: none */
+    const Node *field_taken;  /* where it stands in front of one */
+    Json fields;              /* that were taken */
+    Syntax *preludes;         /* parsed on demand */
     const Prelude **prelude_rows;
     size_t npreludes, preludes_cap, prelude_rows_cap;
 } Compiler;
+
+/* Fails where a variable of which only fields may be taken stands for itself. */
+void check_whole(Compiler *c, uint32_t pos, const Node *n, const Scope *s);
 
 /* ---- tasks: after visit, become or done, t is no longer valid ---- */
 

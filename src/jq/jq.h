@@ -35,6 +35,9 @@ typedef struct JqOptions {
     size_t nvars;
     int line, col;    /* where the text starts in the file it came from; 0 means 1 */
     const char *file; /* for $__loc__; NULL: "<top-level>" */
+    /* The last of the variables is an object of which only fields may be taken, each by a name that is written
+     * there ($name.field): jq_program_fields() says which. */
+    bool fields_only;
 } JqOptions;
 
 /* NULL on error; err has line and column in the file and a sentence. */
@@ -50,6 +53,8 @@ typedef enum JqEffects {
 } JqEffects;
 
 unsigned jq_program_effects(const JqProgram *p); /* JqEffects, ORed */
+/* The fields of JqOptions.fields_only: an array of strings, each once; JSON_NONE when there are none. Borrowed. */
+Json jq_program_fields(const JqProgram *p);
 
 /* What could stand at a cursor (byte offset into text), best first: an array of
  * {"text", "kind": "field" | "function" | "variable" | "keyword" | "format", "from", "detail"},

@@ -22,6 +22,7 @@ Without a command it says on standard error how it is used
     2>   kinds       list the kinds of nodes, tasks and steps
     2>   schema      write the JSON Schema of workflows
     2>   store       verify a store
+    2>   secret      keep secrets for workflows in a store
     2>   prune       remove old checkpoints
     2>   eval        evaluate a jq expression over JSON
     2>   help        show what the commands do
@@ -213,6 +214,7 @@ The manual page has every command
     .SS pawl kinds [OPTION...] [NAME]
     .SS pawl schema [DIALECT]
     .SS pawl store [OPTION...] check
+    .SS pawl secret [OPTION...] set|list|remove [NAME]
     .SS pawl prune [OPTION...]
     .SS pawl eval [OPTION...] EXPRESSION [FILE...]
     .SS pawl help [COMMAND]

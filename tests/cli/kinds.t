@@ -61,6 +61,8 @@ A kind is shown with its parameters, their types and defaults
     script (pipeline): a command on this machine
       command  text, required
                the command, for /bin/sh
+      env      map of jq
+               variables for the command: strings as they are, the rest as JSON
 
 Fields of a list stand below it
     $ pawl kinds check_http_metrics | tail -n 17
