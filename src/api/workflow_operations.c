@@ -2,6 +2,7 @@
 #include "operation.h"
 
 #include "args.h"
+#include "exec.h"
 #include "flow.h"
 #include "json_build.h"
 #include "things.h"
@@ -42,6 +43,7 @@ static Json check(const Host *host, Json args, Error *err) {
     Flow *flow = load(host, args, &problems);
     (void)err;
     if (flow) flow_needs_checkpointer(flow, &problems);
+    if (flow) exec_check_code(flow, &problems);
     Json out = OBJECT(KEY("ok", json_bool(!problems.errors)), KEY("name", flow ? flow->name : NULL),
                       KEY("nodes", flow ? json_int((int64_t)flow->main->nnodes) : json_none()),
                       KEY("problems", problems_json(&problems)));

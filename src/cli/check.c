@@ -5,6 +5,7 @@
 #include "stores.h"
 #include "terminal.h"
 
+#include "exec.h"
 #include "flow.h"
 #include "json_print.h"
 #include "mem.h"
@@ -55,6 +56,7 @@ static void check_file(Check *check, const char *path) {
     FlowReader reader = flow_root_reader(check->common.root);
     Flow *flow = flow_load(path, &reader, &check->problems);
     if (flow) flow_needs_checkpointer(flow, &check->problems);
+    if (flow) exec_check_code(flow, &check->problems);
     check->unreadable = check->unreadable || is_unreadable(&check->problems, from);
     if (!check->common.json) {
         print_problems(&check->problems, from);

@@ -1,5 +1,6 @@
 #include "flows.h"
 
+#include "exec.h"
 #include "json_build.h"
 #include "mem.h"
 #include "terminal.h"
@@ -32,6 +33,11 @@ Flow *cli_flow_load(const Common *c, const char *path) {
     FlowProblems problems = {0};
     FlowReader reader = flow_root_reader(c->root);
     Flow *flow = flow_load(path, &reader, &problems);
+    if (flow) exec_check_code(flow, &problems);
+    if (problems.errors) {
+        flow_unref(flow);
+        flow = NULL;
+    }
     if (!flow && c->json) put_json(&problems);
     cli_flow_say(&problems);
     return flow;

@@ -231,11 +231,13 @@ static int run_step(lua_State *L) {
     push_chunk(L, lua, step_param(lua->step, LUA_CODE)->value);
     const Node *node = step_node(lua->step);
     lua_createtable(L, 0, 8); /* its globals */
+    lua_json_hold(&lua->views, step_state(lua->step));
     lua_json_push(L, step_state(lua->step));
     lua_setfield(L, -2, "state");
     lua_pushlightuserdata(L, NULL);
     lua_setfield(L, -2, "null");
     for (size_t i = 0; i < node->nvars; i++) {
+        lua_json_hold(&lua->views, step_var(lua->step, i));
         lua_json_push(L, step_var(lua->step, i));
         lua_setfield(L, -2, node->vars[i]);
     }
@@ -401,6 +403,49 @@ static void exec_lua_drop(Step *step) {
     mem_free(lua->failed);
     lua->failed = NULL;
     pool_give(*step_kind_data(step, KIND_LUA), lua);
+}
+
+/* ---- before anything runs ---- */
+
+/* What Lua's compiler has to say of a piece of code: the line of it, and a sentence. */
+static bool code_is_fine(lua_State *L, const Node *node, int *line, Buf *sentence) {
+    Json code = node->params[LUA_CODE].value;
+    int first = node->params[LUA_CODE].line, skip = 0;
+    if (luaL_loadbufferx(L, json_string_data(&code), json_string_len(code), "=lua", "t") ==
+        LUA_OK) {
+        lua_settop(L, 0);
+        return true;
+    }
+    const char *message = lua_tostring(L, -1);
+    bool placed = sscanf(message, "lua:%d: %n", line, &skip) == 1 && skip;
+    *line = placed ? first + *line - 1 : first;
+    buf_printf(sentence, "This is no Lua: %s.", message + (placed ? skip : 0));
+    for (size_t i = 0; i < sentence->len; i++) {
+        if ((unsigned char)sentence->data[i] < ' ') sentence->data[i] = ' ';
+    }
+    lua_settop(L, 0);
+    return false;
+}
+
+void exec_check_code(const Flow *flow, FlowProblems *problems) {
+    lua_State *L = NULL;
+    for (size_t g = 0; g < flow->ngraphs; g++) {
+        for (size_t i = 0; i < flow->graphs[g]->nnodes; i++) {
+            const Node *node = &flow->graphs[g]->nodes[i];
+            int line;
+            Buf sentence = BUF_INIT;
+            while (node_body(node)) node = node_body(node);
+            if (node->kind->id != KIND_LUA) continue;
+            L = L ? L : luaL_newstate();
+            if (L && !code_is_fine(L, node, &line, &sentence)) {
+                const Param *code = &node->params[LUA_CODE];
+                flow_problem_add(flow, problems, node->file, line,
+                                 line == code->line ? code->col : 0, sentence.data);
+            }
+            buf_clear(&sentence);
+        }
+    }
+    if (L) lua_close(L);
 }
 
 const NodeWork exec_lua = {.pure = true,

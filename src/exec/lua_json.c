@@ -9,6 +9,7 @@
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 enum {
     TABLE_BYTES = 64,       /* what an array or an object takes besides what is in it */
@@ -17,13 +18,15 @@ enum {
 
 /* ---- views ---- */
 
-struct LuaView {
+/* A view has no finalizer: Lua runs a few of them at a time, and code that only reads would fill its memory with
+ * views that wait for theirs. It borrows its value from what is held for the step (lua_json_hold()). */
+typedef struct LuaView {
     Json value;
-    LuaView *prev, *next;
-};
+    uint64_t step; /* as views->step was */
+} LuaView;
 
 static const char view_name[] = "pawl.view", marked_name[] = "pawl.array";
-static const char views_key; /* its address is the registry's key for the list */
+static const char views_key; /* its address is the registry's key for LuaViews */
 
 static LuaViews *views_of(lua_State *L) {
     lua_rawgetp(L, LUA_REGISTRYINDEX, &views_key);
@@ -32,42 +35,27 @@ static LuaViews *views_of(lua_State *L) {
     return views;
 }
 
-static void view_unlink(LuaViews *views, LuaView *view) {
-    if (view->prev) view->prev->next = view->next;
-    if (view->next) view->next->prev = view->prev;
-    if (views->first == view) views->first = view->next;
-    view->prev = view->next = NULL;
-}
-
 static void push_view(lua_State *L, Json value) {
-    LuaViews *views = views_of(L);
     LuaView *view = lua_newuserdatauv(L, sizeof *view, 0);
-    *view = (LuaView){json_null(), NULL, NULL};
+    *view = (LuaView){value, views_of(L)->step};
     luaL_setmetatable(L, view_name);
-    view->value = json_ref(value);
-    view->next = views->first;
-    if (view->next) view->next->prev = view;
-    views->first = view;
 }
 
-static int view_gc(lua_State *L) {
-    LuaView *view = lua_touserdata(L, 1);
-    view_unlink(views_of(L), view);
-    json_clear(&view->value);
-    return 0;
+void lua_json_hold(LuaViews *views, Json value) {
+    if (json_is_none(views->held)) views->held = json_array();
+    views->held = json_array_push(views->held, json_ref(value));
 }
 
 void lua_json_release(LuaViews *views) {
-    while (views->first) {
-        LuaView *view = views->first;
-        view_unlink(views, view);
-        json_clear(&view->value);
-    }
+    json_clear(&views->held);
+    views->step++;
     buf_clear(&views->text);
 }
 
+/* Nothing that a step has made can be reached from a later one; should that ever fail, it is nothing. */
 static Json view_value(lua_State *L, int index) {
-    return ((LuaView *)lua_touserdata(L, index))->value;
+    const LuaView *view = lua_touserdata(L, index);
+    return view->step == views_of(L)->step ? view->value : json_null();
 }
 
 bool lua_json_is_view(lua_State *L, int index) {
@@ -161,10 +149,13 @@ static int view_pairs(lua_State *L) {
 }
 
 static const luaL_Reg view_methods[] = {
-    {"__index", view_index},   {"__newindex", view_newindex},
-    {"__len", view_len},       {"__eq", view_eq},
-    {"__tostring", view_text}, {"__pairs", view_pairs},
-    {"__gc", view_gc},         {NULL, NULL},
+    {"__index", view_index},
+    {"__newindex", view_newindex},
+    {"__len", view_len},
+    {"__eq", view_eq},
+    {"__tostring", view_text},
+    {"__pairs", view_pairs},
+    {NULL, NULL},
 };
 
 static int null_text(lua_State *L) {
@@ -199,18 +190,41 @@ void lua_json_open(lua_State *L, LuaViews *views) {
 
 /* ---- to Lua ---- */
 
+/* Whether a number that is written as an integer is another one as a double. */
+static bool loses_digits(lua_State *L, Json value, double number) {
+    enum { DIGITS_MAX = 400 }; /* no double has more before its point */
+    char text[DIGITS_MAX];
+    Buf *written = &views_of(L)->text;
+    buf_reset(written);
+    json_print(value, NULL, written);
+    size_t sign = written->data[0] == '-';
+    if (strspn(written->data + sign, "0123456789") != written->len - sign) return false;
+    snprintf(text, sizeof text, "%.0f", number);
+    return strcmp(text, written->data) != 0;
+}
+
+static void push_number(lua_State *L, Json value) {
+    if (json_tag(value) == JSON_TAG_INT) {
+        lua_pushinteger(L, (lua_Integer)value.i);
+        return;
+    }
+    double number = json_to_double(value);
+    if (json_tag(value) != JSON_TAG_DOUBLE && loses_digits(L, value, number)) {
+        char text[JSON_DESCRIBE_MAX];
+        luaL_error(L,
+                   "the number %s has more digits than Lua's numbers; have it as a text, or give "
+                   "back the part of the state that it is in",
+                   json_excerpt(value, text));
+    }
+    lua_pushnumber(L, number);
+}
+
 static void push_scalar(lua_State *L, Json value) {
     switch (json_kind(value)) {
     case JSON_NULL: lua_pushlightuserdata(L, NULL); break;
     case JSON_FALSE:
     case JSON_TRUE: lua_pushboolean(L, json_kind(value) == JSON_TRUE); break;
-    case JSON_NUMBER:
-        if (json_tag(value) == JSON_TAG_INT) {
-            lua_pushinteger(L, (lua_Integer)value.i);
-        } else {
-            lua_pushnumber(L, json_to_double(value));
-        }
-        break;
+    case JSON_NUMBER: push_number(L, value); break;
     case JSON_STRING: lua_pushlstring(L, json_string_data(&value), json_string_len(value)); break;
     default: lua_pushnil(L); break;
     }
@@ -312,7 +326,7 @@ static Json get_array(Getting *g, int index, size_t n) {
     Json array = json_array();
     for (size_t i = 1; i <= n; i++) {
         lua_rawgeti(g->L, index, (lua_Integer)i);
-        Json item = lua_isnil(g->L, -1) ? json_null() : get_value(g, lua_gettop(g->L));
+        Json item = get_value(g, lua_gettop(g->L));
         lua_pop(g->L, 1);
         if (json_is_none(item)) {
             json_unref(array);
@@ -384,6 +398,29 @@ static bool is_sequence(lua_State *L, int index, size_t *n) {
     return keys == *n;
 }
 
+/* The last place of a table that is said to be an array; what is missing before it is null. False, with the error
+ * set: there is something in it that has no place. */
+static bool last_place(Getting *g, int index, size_t *n) {
+    *n = 0;
+    lua_pushnil(g->L);
+    while (lua_next(g->L, index)) {
+        lua_pop(g->L, 1);
+        lua_Integer key = lua_isinteger(g->L, -1) ? lua_tointeger(g->L, -1) : 0;
+        if (key < 1) {
+            bool text = lua_type(g->L, -1) == LUA_TSTRING;
+            error_set(g->err, ERR_DATA,
+                      "The code returns an array(...) with the key %s%.100s%s: the places of an "
+                      "array are integers from 1 on.",
+                      text ? "`" : "", text ? lua_tostring(g->L, -1) : luaL_typename(g->L, -1),
+                      text ? "`" : "");
+            lua_pop(g->L, 1);
+            return false;
+        }
+        *n = (size_t)key > *n ? (size_t)key : *n;
+    }
+    return true;
+}
+
 static Json get_table(Getting *g, int index) {
     size_t n;
     if (g->depth >= LUA_JSON_DEPTH) {
@@ -393,8 +430,13 @@ static Json get_table(Getting *g, int index) {
     }
     if (!take_room(g, TABLE_BYTES)) return json_none();
     g->depth++;
-    bool array = is_sequence(g->L, index, &n) || lua_json_is_marked(g->L, index);
-    Json value = array ? get_array(g, index, n) : get_object(g, index);
+    bool array = is_sequence(g->L, index, &n), marked = !array && lua_json_is_marked(g->L, index);
+    Json value = json_none();
+    if (array || (marked && last_place(g, index, &n))) {
+        value = get_array(g, index, n);
+    } else if (!marked) {
+        value = get_object(g, index);
+    }
     g->depth--;
     return value;
 }

@@ -5,8 +5,8 @@
  * read of it, and a view that is given back is the same value again, shared and not copied. Arrays
  * start at 1, as tables do. null is the value `null`, since nil would make its key vanish.
  *
- * On the way back a table with the keys 1..n is an array, as is one that array() has marked; any
- * other is an object, its keys sorted because Lua keeps no order of its own.
+ * On the way back a table with the keys 1..n is an array, as is one that array() has marked, with null where it
+ * has nothing; any other is an object, its keys sorted because Lua keeps no order of its own.
  */
 #ifndef PAWL_LUA_JSON_H
 #define PAWL_LUA_JSON_H
@@ -23,22 +23,24 @@ enum {
 };
 
 /* What is held outside Lua's memory for a state; all zero before lua_json_open(). */
-typedef struct LuaView LuaView;
 typedef struct LuaViews {
-    LuaView *first;
-    Buf text; /* of the last view that was made a text: an error raised meanwhile cannot lose it */
+    Json held;     /* an array: what views may be of; JSON_NONE: nothing */
+    uint64_t step; /* how often that was let go of */
+    Buf text; /* of the last value that was made a text: an error raised meanwhile cannot lose it */
 } LuaViews;
 
 /* Once for a state: makes the metatables. Raises. */
 void lua_json_open(lua_State *L, LuaViews *views);
 
-/* Pushes the value, which stays the caller's. Raises. */
+/* Keeps a value until lua_json_release(). */
+void lua_json_hold(LuaViews *views, Json value);
+/* Pushes the value, which is held, or a part of one that is. Raises. */
 void lua_json_push(lua_State *L, Json value);
 
 /* The value at an index; JSON_NONE with *err set when it is none that JSON has. Does not raise. */
 Json lua_json_get(lua_State *L, int index, Error *err);
 
-/* Lets go of what all views hold, wherever Lua still has them: they are null from then on. */
+/* Lets go of what is held, wherever Lua still has them: they are null from then on. */
 void lua_json_release(LuaViews *views);
 
 /* For the functions that the code calls. */

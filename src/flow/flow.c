@@ -7,6 +7,7 @@
 #include "mem.h"
 #include "path.h"
 #include "safe_file.h"
+#include "utf8.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -412,6 +413,28 @@ bool flow_needs_checkpointer(const Flow *f, FlowProblems *problems) {
                   flow->first_interrupt_text);
     }
     return true;
+}
+
+void flow_problem_add(const Flow *f, FlowProblems *problems, const char *path, int line, int col,
+                      const char *sentence) {
+    const FlowImpl *flow = (const FlowImpl *)f;
+    const YamlFile *file = NULL;
+    Reporter reporter = reporter_start(problems, NULL);
+    for (size_t i = 0; i < flow->nfiles && !file; i++) {
+        file = strcmp(flow->files[i]->path, path) == 0 ? flow->files[i]->yaml : NULL;
+    }
+    if (!file || line < 1 || (size_t)line > file->nlines) {
+        report_file(&reporter, path, "%s", sentence);
+        return;
+    }
+    size_t at = file->lines[line - 1];
+    size_t end = (size_t)line < file->nlines ? file->lines[line] - 1 : file->len;
+    if (col) {
+        at += utf8_offset(file->text + at, end - at, (size_t)col - 1);
+        end = at;
+    }
+    while (at < end && file->text[at] == ' ') at++;
+    report_at(&reporter, (Spot){.file = file, .at = at, .end = end}, "%s", sentence);
 }
 
 /* ---- another version of a node ---- */

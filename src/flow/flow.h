@@ -127,6 +127,11 @@ void flow_unref(Flow *flow); /* accepts NULL */
  * to problems, unless that is NULL. flow_load() does not report it. */
 bool flow_needs_checkpointer(const Flow *flow, FlowProblems *problems);
 
+/* Adds an error that somebody else found, who knows what code in the file means: at a line of one of its files;
+ * col 0: all of the line. */
+void flow_problem_add(const Flow *flow, FlowProblems *problems, const char *file, int line, int col,
+                      const char *sentence);
+
 /* The JSON Schema of a dialect ("graph", "tasks", "pipeline"), for editors; JSON_NONE when there is no such dialect. */
 Json flow_schema(const char *dialect);
 

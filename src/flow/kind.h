@@ -53,6 +53,7 @@ typedef struct ParamInfo {
         secrets; /* its expressions may use $secrets: what they give is for the work alone, and never on record */
     const char *fallback; /* JSON text of the default, or NULL */
     const char *words;    /* PARAM_ENUM: parted by spaces */
+    long long most;       /* PARAM_SIZE: the largest; 0: any */
     const char *vars; /* PARAM_JQ: further variables that it sees, after those of the node; parted
                              by spaces */
     const struct ParamInfo *fields; /* PARAM_OBJECTS: of each object */

@@ -17,6 +17,8 @@
  */
 /* clang-format off */
 
+#define KEPT_MOST (256LL << 20) /* bytes of output, or of an answer: as large as a value may be */
+
 #define SCRIPT_PARAMS(prefix, language, means) \
     PARAM(prefix##_CODE, language, TEXT, means) \
     PARAM(prefix##_FILE, "file", TEXT, \
@@ -28,7 +30,7 @@
           .secrets = true) \
     PARAM(prefix##_MEMORY, "memory", SIZE, "how much memory it may use", .fallback = "\"1G\"") \
     PARAM(prefix##_MAX_OUTPUT, "max_output", SIZE, \
-          "how much of what it prints is kept in the log", .fallback = "\"1M\"")
+          "how much of what it prints is kept in the log", .fallback = "\"1M\"", .most = KEPT_MOST)
 
 #define RESULT_PARAMS(prefix) \
     PARAM(prefix##_INVERT, "invertResult", BOOL, "success is failure, and the other way round", \
@@ -64,7 +66,7 @@
     PARAM(prefix##_REQUEST_TIMEOUT, "requestTimeout", DURATION, "time for one request", \
           .fallback = "\"5s\"") \
     PARAM(prefix##_MAX_RESPONSE, "maxResponseSize", SIZE, "the longest answer that is taken", \
-          .fallback = "\"10M\"") \
+          .fallback = "\"10M\"", .most = KEPT_MOST) \
     PARAM(prefix##_FAIL_ON_MISS, "failOnCheckMiss", BOOL, \
           "fail when it does not hold, instead of asking again", .fallback = "false") \
     PARAM(prefix##_CONTINUE, "continueOnPass", BOOL, \
@@ -99,7 +101,7 @@ KIND(SHELL, GRAPH, "shell", WORKS(shell), "a command", .result_is_object = true)
           .secrets = true)
     PARAM(SHELL_PARSE, "parse", ENUM, "the result is what it prints, parsed", .words = "json")
     PARAM(SHELL_MAX_OUTPUT, "max_output", SIZE, "how much of what it prints is kept",
-          .fallback = "\"1M\"")
+          .fallback = "\"1M\"", .most = KEPT_MOST)
 END
 
 KIND(PYTHON, GRAPH, "python", WORKS(script), "a piece of Python", .result_is_object = true)
@@ -126,7 +128,7 @@ KIND(HTTP, GRAPH, "http", WORKS(http), "a request over HTTP", .result_is_object 
           "what the body becomes; auto: JSON where the answer says that it is",
           .fallback = "\"auto\"", .words = "json text auto")
     PARAM(HTTP_MAX_RESPONSE, "max_response", SIZE, "the longest answer that is taken",
-          .fallback = "\"16M\"")
+          .fallback = "\"16M\"", .most = KEPT_MOST)
     PARAM(HTTP_REDIRECTS, "redirects", COUNT, "how many redirects are followed", .fallback = "5")
     PARAM(HTTP_INSECURE, "insecure", BOOL, "take any certificate")
     PARAM(HTTP_CA_FILE, "ca_file", TEMPLATE, "certificates to trust, in a file")
@@ -366,6 +368,7 @@ KIND(TRIGGER, PIPELINE, "trigger", WORKS(refused), "starts the work on a card", 
     PARAM(TRIGGER_CARD, "card", TEXT, "which one", .required = true)
 END
 
+#undef KEPT_MOST
 #undef SCRIPT_PARAMS
 #undef RESULT_PARAMS
 #undef THRESHOLD_PARAMS

@@ -152,9 +152,14 @@ static bool read_whole(const Reading *r, Json value, Param *out) {
 }
 
 static bool read_size(const Reading *r, Json value, Param *out) {
-    return json_byte_count(value, &out->number)
-               ? take(out, value)
-               : refuse(r, "a size in bytes such as 4096, 64K or 1M");
+    if (!json_byte_count(value, &out->number)) {
+        return refuse(r, "a size in bytes such as 4096, 64K or 1M");
+    }
+    if (r->info->most && out->number > r->info->most) {
+        return error_set(r->err, ERR_LIMIT, "`%s` must be at most %lldM.", r->info->name,
+                         r->info->most >> 20);
+    }
+    return take(out, value);
 }
 
 static bool read_duration(const Reading *r, Json value, Param *out) {

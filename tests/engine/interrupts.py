@@ -322,7 +322,11 @@ def branch_asks_while_another_works(world):
     with open(world.folder / "said", "w", encoding="utf-8") as said, \
             subprocess.Popen([world.pawl, "run", "two.yaml", "--thread", "t"], cwd=world.folder,
                              stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=said) as running:
-        world.until(lambda: "Waiting at ask: well?" in world.read("said"), "the question is told")
+        try:
+            world.until(lambda: "Waiting at ask: well?" in world.read("said"), "the question is told")
+        except Broken:
+            running.kill()
+            raise
         command = next(line for line in world.read("said").splitlines() if "--decision yes" in line)
         answering = world.start(*command.split()[1:])
         world.wait_for("next")

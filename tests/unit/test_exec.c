@@ -293,7 +293,11 @@ static void lua_gives_what_it_returns(void **state) {
          "[1,2.5,\"x\",true,null,{},[],[1]]"},
         {"return {b = 1, a = 2, [7] = 3}", NULL, "{\"7\":3,\"a\":2,\"b\":1}"},
         {"return {[1] = 1, [3] = 3}", NULL, "{\"1\":1,\"3\":3}"},
+        {"return {array{1, nil, 3}, array{[2] = 'b'}}", NULL, "[[1,null,3],[null,\"b\"]]"},
         {"return 9007199254740993", NULL, "9007199254740993"},
+        {"return {state.a, state.b[1]}", "{\"a\":18446744073709551616,\"b\":[1e300]}",
+         "[18446744073709552000,1e+300]"},
+        {"return {state.b}", "{\"b\":[18446744073709551617]}", "[[18446744073709551617]]"},
         {"return '\\255'", NULL, "\"\xEF\xBF\xBD\""},
         {"print('nothing')", NULL, "{}"},
         {"return nil", NULL, "null"},
@@ -338,6 +342,12 @@ static void lua_errors_name_the_line_of_the_file(void **state) {
         {"error({code = 7})", "lua: The code raised object ({\"code\":7})"},
         {"error('plain', 0)", "lua: plain"},
         {"return print", "lua: The code returns a function, which JSON has not."},
+        {"return array{1, key = 2}",
+         "lua: The code returns an array(...) with the key `key`: the places of an array are "
+         "integers from 1 on."},
+        {"return array{[0] = 2}",
+         "lua: The code returns an array(...) with the key number: the places of an array are "
+         "integers from 1 on."},
         {"return 0/0", "lua: The code returns a number that is not finite, which JSON has not."},
         {"return {[true] = 1}",
          "lua: The code returns a table with a key that is neither a text nor "
@@ -347,6 +357,10 @@ static void lua_errors_name_the_line_of_the_file(void **state) {
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         expect(KIND_LUA, cases[i][0], NULL, cases[i][1]);
     }
+    expect(
+        KIND_LUA, "return state.big", "{\"big\":18446744073709551617}",
+        "lua: Line 10: the number 18446744073709551617 has more digits than Lua's numbers; have it "
+        "as a text, or give back the part of the state that it is in");
     Step step;
     step_init(&step, KIND_LUA, "\n\nerror('here')", NULL);
     fake_run(&step);
