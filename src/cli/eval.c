@@ -21,6 +21,7 @@
 /* Options that are more than a flag. */
 enum EvalOption {
     EVAL_SEQ,
+    EVAL_STREAM_ERRORS,
     EVAL_FROM_FILE,
     EVAL_COMPACT,
     EVAL_TAB,
@@ -193,6 +194,7 @@ static bool on_option(void *ctx, const Option *option, char **values) {
     if (!option) return on_argument(e, values[0]);
     switch ((enum EvalOption)option->id) {
     case EVAL_SEQ: e->seq = e->inputs.seq = true; return true;
+    case EVAL_STREAM_ERRORS: e->inputs.events = e->inputs.event_errors = true; return true;
     case EVAL_COMPACT: return set_indent(e, 0);
     case EVAL_TAB: return set_indent(e, -1);
     case EVAL_INDENT: return parse_indent(e, values[0]);
@@ -535,6 +537,9 @@ const Command command_eval = {
             {"slurp", 's', NULL, "read all inputs into one array", FLAG(inputs.slurp)},
             {"stream", 0, NULL, "read inputs as events [path, leaf], in constant memory",
              FLAG(inputs.events)},
+            {"stream-errors", 0, NULL,
+             "like --stream; an input that is no JSON ends in an event [message, path]",
+             .id = EVAL_STREAM_ERRORS},
             {"seq", 0, NULL, "documents are started by an RS byte (RFC 7464), both ways",
              .id = EVAL_SEQ},
             {"from-file", 'f', "FILE", "read the expression from a file",

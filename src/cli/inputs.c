@@ -1,5 +1,6 @@
 #include "inputs.h"
 
+#include "json_build.h"
 #include "json_parse.h"
 #include "mem.h"
 #include "terminal.h"
@@ -159,15 +160,22 @@ static bool next_document(Inputs *in, Json *value) {
     while (open_file(in)) {
         Error err = ERROR_INIT;
         if (!in->parser) {
-            in->parser = json_parser_new(&(JsonParseOptions){.events = in->options.events,
-                                                             .seq = in->options.seq,
-                                                             .max_bytes = in->options.max_bytes});
+            in->parser =
+                json_parser_new(&(JsonParseOptions){.events = in->options.events,
+                                                    .event_errors = in->options.event_errors,
+                                                    .seq = in->options.seq,
+                                                    .max_bytes = in->options.max_bytes});
         }
         switch (json_parser_next(in->parser, value, &err)) {
         case JSON_PARSE_VALUE: in->document++; return true;
         case JSON_PARSE_MORE: feed_parser(in); break;
         case JSON_PARSE_ERROR: {
             bool limit = err.code == ERR_LIMIT;
+            if (in->options.event_errors) {
+                *value = ARRAY(json_string_c(err.msg), *value);
+                in->document++;
+                return true;
+            }
             say(in, limit ? "a document takes more memory than --limit-memory allows" : err.msg,
                 in->options.seq || limit ? " (passed over)" : "");
             in->malformed |= !in->options.seq;

@@ -22,6 +22,7 @@ typedef struct InputsOptions {
     bool raw;            /* lines of text as strings */
     bool slurp;          /* all documents as one array, or with raw all text as one string */
     bool events;         /* as jq --stream */
+    bool event_errors;   /* as jq --stream-errors: what is no JSON is an event [sentence, path] */
     bool seq;            /* RFC 7464: what is cut off is passed over with a warning */
     size_t max_bytes;    /* of memory that one value may take; 0: no limit */
 } InputsOptions;

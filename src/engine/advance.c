@@ -234,11 +234,24 @@ void frame_finished(Frame *f, Json update) {
     frame_record(f, node, word, update);
 }
 
+/* The result of a pipeline's step is what the state has of it: {steps: {ID: ...}}. */
+static Json step_result(const Node *node, Json output) {
+    Json steps =
+        json_kind(output) == JSON_OBJECT ? json_object_get_c(output, "steps") : json_none();
+    bool whole =
+        json_kind(steps) == JSON_OBJECT && !json_is_none(json_object_get(steps, node->name_json));
+    return whole ? json_ref(output)
+                 : OBJECT(KEY("steps", json_object_set(json_object(), json_ref(node->name_json),
+                                                       json_ref(output))));
+}
+
 void frame_skip(Frame *f, Json output) {
     const Node *node = frame_top(f)->node;
     f->skipped = true;
     if (node->task) {
         task_skip(f, output);
+    } else if (!json_is_none(output) && node->kind->dialect == DIALECT_PIPELINE) {
+        frame_finish(f, step_result(node, output));
     } else if (!json_is_none(output)) {
         frame_finish(f, json_ref(output));
     } else if (f->is_element && f->nlevels == 1) {

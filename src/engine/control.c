@@ -260,7 +260,11 @@ void join_branches(Frame *f) {
     if (!frame_replay_end(f, &replay, join_branches)) return;
     if (!settled) {
         const char *kind = err.code == ERR_LIMIT ? "limit" : "join";
-        frame_fail(f, fail_error(f, l->node, kind, &err, json_none()), FAIL_JOIN);
+        if (!join && l->node && !err.line) { /* they join at the end, which has no place */
+            err.line = l->node->line;
+            err.col = l->node->col;
+        }
+        frame_fail(f, fail_error(f, join, kind, &err, json_none()), FAIL_JOIN);
         return;
     }
     frame_land(f, join, false);

@@ -77,6 +77,8 @@ typedef struct Handler {
     uint32_t level;
     const Edge *edge; /* NULL: another attempt */
     bool drop; /* the level is a node that was injected: it ends, and what comes after goes on */
+    const Node
+        *join; /* whose edge it is, where branches were to join; NULL: the level's node has it */
 } Handler;
 
 /* A condition that fails does not hold. */
@@ -98,11 +100,24 @@ static bool takes(Frame *f, uint32_t level, Json error, bool edited, Handler *h)
     const Level *l = &f->levels[level];
     const Node *node = l->node;
     if (!node) return false;
-    *h = (Handler){f, level, NULL, false};
+    *h = (Handler){.frame = f, .level = level};
     bool left = l->attempt + 1 < node->retry.attempts;
     if (!edited && left && holds(f, l, node->retry.when, error)) return true;
     for (size_t i = 0; i < node->error_edges.n; i++) {
         h->edge = &node->error_edges.items[i];
+        if (holds(f, l, h->edge->when, error)) return true;
+    }
+    return false;
+}
+
+/* Branches that cannot be joined fail the node that they were to join at: it has not begun, so it is not tried
+ * again, but its error edges count. */
+static bool join_takes(Frame *f, Json error, Handler *h) {
+    const Level *l = frame_top(f);
+    Json name = wait_is(f->wait, WAIT_JOIN) ? json_array_get(f->wait, WAIT_JOIN_NODE) : json_none();
+    const Node *join = json_kind(name) == JSON_STRING ? graph_node(l->graph, name) : NULL;
+    for (size_t i = 0; join && i < join->error_edges.n; i++) {
+        *h = (Handler){f, f->nlevels - 1, &join->error_edges.items[i], .join = join};
         if (holds(f, l, h->edge->when, error)) return true;
     }
     return false;
@@ -116,7 +131,7 @@ static bool find_handler(Frame *f, uint32_t level, Json error, bool done, Handle
         if (!done && takes(f, level, error, edited, h)) return true;
         edited = injected && injected->where == INJECT_INSTEAD;
         if (injected && !edited) {
-            *h = (Handler){f, level, NULL, true};
+            *h = (Handler){.frame = f, .level = level, .drop = true};
             return true;
         }
         done = false;
@@ -178,6 +193,7 @@ static void take_error(const Handler *h, LevelAt failed, Json error) {
     Json memo = its_own ? json_ref(work_part(f->wait, WORK_MEMO)) : json_none();
     Json answers = its_own ? json_ref(work_part(f->wait, WORK_ANSWERS)) : json_none();
     frame_unwind(f, h->level);
+    if (h->join) frame_top(f)->node = h->join;
     if (!h->drop && !h->edge) {
         retry(f, error, failed, json_is_none(memo) ? json_null() : memo,
               json_is_none(answers) ? json_array() : answers);
@@ -238,7 +254,8 @@ static bool is_caught(Frame *f, uint32_t level, Json error, FailAt at) {
     Handler h;
     return f->levels[level].graph->scoped
                ? task_error_is_read(f)
-               : find_handler(f, level, error, at != FAIL_NODE, &h) && !h.drop;
+               : (at == FAIL_JOIN && join_takes(f, error, &h)) ||
+                     (find_handler(f, level, error, at != FAIL_NODE, &h) && !h.drop);
 }
 
 /* Looks for somebody who takes it, in slices, and then, unless a debugger wants to see it first, goes on there. */
@@ -249,7 +266,9 @@ static void look_for_taker(Frame *f, Json error, FailAt at, bool told) {
     bool asks = run_hooks(f->run) && !told;
     frame_replay_begin(f, &replay);
     bool caught = asks && is_caught(f, level, error, at);
-    bool taken = !frame_top(f)->graph->scoped && find_handler(f, level, error, at != FAIL_NODE, &h);
+    bool taken =
+        !frame_top(f)->graph->scoped && ((at == FAIL_JOIN && join_takes(f, error, &h)) ||
+                                         find_handler(f, level, error, at != FAIL_NODE, &h));
     if (!frame_replay_end(f, &replay, told ? look_again_told : look_again)) {
         json_put(&f->step->error, json_ref(error));
         f->step->fail_at = (int)at;

@@ -71,6 +71,7 @@ const Param *step_param(const Step *step, int index);
 Json step_state(const Step *step);             /* borrowed; what the node sees */
 Json step_var(const Step *step, size_t index); /* of node->vars; borrowed */
 uv_loop_t *step_loop(const Step *step);
+const char *step_thread(const Step *step); /* of the run */
 /* The folder that the run was started in: commands run there, and relative paths begin there. */
 const char *step_folder(const Step *step);
 /* A text that runs have in common if they go by the same definition, and no others; a node that a debugger has put in or

@@ -615,6 +615,10 @@ Json step_state(const Step *s) {
     return s->state;
 }
 
+const char *step_thread(const Step *s) {
+    return s->run->row.thread ? s->run->row.thread : "";
+}
+
 uv_loop_t *step_loop(const Step *s) {
     return s->run->engine->options.loop;
 }

@@ -140,12 +140,11 @@ static bool give_places(StepCommand *command, Error *err) {
                          strerror(errno));
     }
     Buf home = BUF_INIT;
-    const char *run = strrchr(workspace, '/');
     buf_printf(&home, "%s/home", workspace);
     bool fine = prepare_home(step, home.data, err) && set_env(command, "CI", "true", err) &&
                 set_env(command, "HOME", home.data, err) &&
                 set_env(command, "PAWL_WORKSPACE", workspace, err) &&
-                set_env(command, "PAWL_RUN", run ? run + 1 : workspace, err) &&
+                set_env(command, "PAWL_RUN", step_thread(step), err) &&
                 set_env(command, "PAWL_STEP", step_node(step)->name, err);
     buf_clear(&home);
     free(workspace);

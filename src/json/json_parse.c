@@ -857,6 +857,7 @@ JsonParseStatus json_parser_next(JsonParser *p, Json *out, Error *err) {
     case STEP_MORE: return JSON_PARSE_MORE;
     case STEP_FAULT:
         report(p, err);
+        if (p->options.events && p->options.event_errors) *out = json_ref(p->path);
         /* In seq mode the next document starts afresh, and after one that went over a limit there may be
          * others too; otherwise this is the end. */
         bool goes_on = start_skipping(p);

@@ -19,10 +19,11 @@
 #include "json.h"
 
 typedef struct JsonParseOptions {
-    int max_depth;    /* 0: JSON_DEPTH_MAX */
-    size_t max_bytes; /* heap that one document may take; 0: no limit */
-    bool events;      /* give [path, leaf] and [path] events, as jq --stream does */
-    bool seq;         /* RFC 7464: documents are started by an RS byte; a cut-off one is an error
+    int max_depth;     /* 0: JSON_DEPTH_MAX */
+    size_t max_bytes;  /* heap that one document may take; 0: no limit */
+    bool events;       /* give [path, leaf] and [path] events, as jq --stream does */
+    bool event_errors; /* *out of an error in events is the path to where it is, given */
+    bool seq;          /* RFC 7464: documents are started by an RS byte; a cut-off one is an error
                          and the next RS starts afresh */
 } JsonParseOptions;
 

@@ -148,7 +148,11 @@ PawlRun *pawl_run_resume(PawlEngine *e, const PawlResume *r, PawlError *err) {
     PawlRun *run = NULL;
     Json set = changes_of(json_of(r->set), &error);
     engine_sweep(e);
-    if (engine_has_store(e, err)) {
+    if (!r->thread || !*r->thread) {
+        error_set(&error, ERR_USAGE,
+                  "PawlResume.thread is missing: it names the run to go on with.");
+        lib_give_error(err, &error);
+    } else if (engine_has_store(e, err)) {
         run = resume_with(e, r, set, &error);
         lib_give_error(err, &error);
     }

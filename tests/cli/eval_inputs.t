@@ -205,3 +205,13 @@ Numbers keep what was written
     $ echo '1.000 100000000000000000001' | pawl eval -c '. + 0'
     1
     1e+20
+
+An input that is no JSON can be an event
+    $ printf '["a",{"b":[1,nope' | pawl eval -c --stream-errors .
+    [[0],"a"]
+    [[1,"b",0],1]
+    ["Invalid numeric literal at EOF at line 1, column 17",[1,"b",1]]
+    $ printf '{"a":1} ]' | pawl eval -c --stream-errors .
+    [["a"],1]
+    [["a"]]
+    ["Unmatched ']' at the top-level at line 1, column 9",[]]

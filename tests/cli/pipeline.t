@@ -159,3 +159,18 @@ Tasks are drawn inside the tasks that hold them
       t0 -> t3 [label="always", style=dashed];
       t3 -> "__end__";
     }
+
+A step is skipped with what the state is to have of it
+    $ printf 'steps:\n  - {id: lint, type: script, config: {command: make lint}}\n  - {id: test, type: script, config: {command: echo fine}}\n' > ci.yaml
+    $ printf 'skip {"status": "completed", "exit_code": 0}\ncontinue\n' > commands
+    $ pawl debug ci.yaml --thread skipped -x commands > out
+    $ pawl show skipped --json | pawl eval -c '.steps.lint, keys'
+    {"status":"completed","exit_code":0}
+    ["steps"]
+
+PAWL_RUN names the run for other commands
+    $ printf 'steps: [{id: a, type: script, config: {command: "echo $PAWL_RUN"}}]\n' > ci.yaml
+    $ pawl run ci.yaml --thread mine --json | pawl eval .state.steps.a.stdout
+    "mine"
+    $ pawl run ci.yaml --json | pawl eval '.thread == .state.steps.a.stdout'
+    true

@@ -43,3 +43,12 @@ Events are all that happens
     [0,1,"main",{}]
     [1,1,"main",{"a":{"stdout":"hi","exit_code":0}}]
     [1,1,"main",{"a":{"stdout":"hi","exit_code":0}}]
+
+In a workflow inside another the state is that of the one inside
+    $ printf 'nodes:\n  - {name: x, jq: "{x: 1}"}\n  - {name: ask, approval: well?}\n' > in.yaml
+    $ printf 'nodes:\n  - {name: a, jq: "{top: 1}"}\n  - {name: s, workflow: in.yaml, input: "{inner: true}", output: out}\n' > w.yaml
+    $ pawl run w.yaml --thread t --stream values
+    {"type":"value","run":1,"thread":"t","node":"a","checkpoint":2,"state":{"top":1}}
+    {"type":"value","run":1,"thread":"t","node":"x","checkpoint":4,"state":{"inner":true,"x":1}}
+    {"type":"interrupt","run":1,"thread":"t","id":"i5","node":"ask","frame":1,"reason":"approval","prompt":"well?","options":[],"checkpoint":5,"state":{"inner":true,"x":1}}
+    [3]

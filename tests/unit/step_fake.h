@@ -93,6 +93,11 @@ uv_loop_t *step_loop(const Step *step) {
     return &fake.loop;
 }
 
+const char *step_thread(const Step *step) {
+    (void)step;
+    return "fake";
+}
+
 const char *step_folder(const Step *step) {
     return step->folder;
 }

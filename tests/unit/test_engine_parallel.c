@@ -181,6 +181,32 @@ static void a_map_in_a_branch_and_a_branch_after_a_map(void **state) {
     expect_run(run, "completed", "{\"m\": [1, 2, 3], \"b\": 1, \"s\": 6}");
 }
 
+/* Both branches write x. */
+#define CONFLICT                                                                                  \
+    "nodes:\n  - {name: f, jq: '{}'}\n  - {name: a, jq: '{x: 1}'}\n  - {name: b, jq: '{x: 2}'}\n" \
+    "  - {name: j, jq: '{joined: true}'}\n  - {name: z, jq: '{got: .error.node}'}\n"
+
+static void branches_that_cannot_be_joined_fail_where_they_join(void **state) {
+    (void)state;
+    Run *run = host_run(CONFLICT "edges:\n  - {from: f, to: [a, b], fan_in: j}\n"
+                                 "  - {from: f, to: z, on: error}\n  - {from: z, to: __end__}\n"
+                                 "  - {from: j, to: __end__}\n",
+                        NULL);
+    expect_failed(run, "join", "x");
+    assert_string_equal(run_error_text(run, "node"), "j");
+}
+
+static void the_error_edge_of_a_join_takes_what_cannot_be_joined(void **state) {
+    (void)state;
+    Run *run = host_run(CONFLICT "edges:\n  - {from: f, to: [a, b], fan_in: j}\n"
+                                 "  - {from: j, to: z, on: error}\n  - {from: z, to: __end__}\n"
+                                 "  - {from: j, to: __end__}\n",
+                        NULL);
+    assert_string_equal(run_status(run), "completed");
+    expect_json(json_object_get_c(run_state(run), "got"), "\"j\"");
+    assert_true(json_is_none(json_object_get_c(run_state(run), "x")));
+}
+
 static void a_thousand_branches_join(void **state) {
     (void)state;
     Buf yaml = BUF_INIT;
@@ -235,6 +261,8 @@ int main(void) {
         TEST(a_branch_that_loops_is_stopped_at_the_recursion_limit),
         TEST(a_loop_in_a_branch_hands_over_what_it_wrote),
         TEST(a_map_in_a_branch_and_a_branch_after_a_map),
+        TEST(branches_that_cannot_be_joined_fail_where_they_join),
+        TEST_ALL(the_error_edge_of_a_join_takes_what_cannot_be_joined),
         TEST_ALL(a_thousand_branches_join),
         TEST(every_branch_of_a_parallel_edge_runs_even_when_it_is_only_one),
         TEST(a_failure_in_one_branch_ends_the_commands_of_the_others),

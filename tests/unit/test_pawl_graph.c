@@ -838,6 +838,7 @@ static void resuming_without_the_functions_is_refused(void **state) {
     assert_says(resume_error(w.e, (PawlResume){.thread = "t", .flow = other}),
                 "The flow is not the one that thread `t` was started with");
     assert_says(resume_error(w.e, (PawlResume){.thread = "nosuch", .flow = w.flow}), "nosuch");
+    assert_says(resume_error(w.e, (PawlResume){.flow = w.flow}), "PawlResume.thread is missing");
     assert_says(resume_error(w.e, (PawlResume){.thread = "t", .flow = w.flow, .checkpoint = 99}),
                 "99");
     assert_says(resume_error(w.e, (PawlResume){.thread = "t", .flow = w.flow, .set = pawl_int(1)}),
