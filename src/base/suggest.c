@@ -40,6 +40,25 @@ static int distance(const char *a, size_t a_len, const char *b, size_t b_len) {
     return last[b_len];
 }
 
+/* Words that people bring along from elsewhere. */
+static const struct {
+    const char *word, *name;
+} known[] = {
+    {"retries", "retry"},   {"retry_policy", "retry"}, {"if", "when"},     {"condition", "when"},
+    {"when", "if"},         {"END", "__end__"},        {"end", "__end__"}, {"START", "__start__"},
+    {"start", "__start__"}, {"max_retries", "retry"},
+};
+
+static bool is_known_as(const Suggestion *s, const char *name) {
+    for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
+        if (strlen(known[i].word) == s->len && !memcmp(known[i].word, s->word, s->len) &&
+            !strcmp(known[i].name, name)) {
+            return true;
+        }
+    }
+    return false;
+}
+
 Suggestion suggestion_for(const char *word, size_t len) {
     /* Up to a third of the letters may be wrong, and always one. */
     int wrong = len < 6 ? 1 : (int)(len / 3);
@@ -51,7 +70,7 @@ void suggestion_offer(Suggestion *s, const char *name) {
     if (s->len > WORD_MAX || len > WORD_MAX) return;
     /* The beginning of a name is as good as the whole. */
     bool begins = s->len >= 2 && s->len < len && memcmp(name, s->word, s->len) == 0;
-    int d = begins ? 1 : distance(s->word, s->len, name, len);
+    int d = is_known_as(s, name) ? 0 : begins ? 1 : distance(s->word, s->len, name, len);
     if (d < s->distance) {
         s->distance = d;
         s->best = name;

@@ -11,6 +11,7 @@
 #include "mem.h"
 #include "utf8.h"
 
+#include <stdio.h>
 #include <string.h>
 
 /* From `source` bytes of the program's text on, up to the next segment, stands what is from `text`
@@ -132,6 +133,45 @@ static ExprImpl *new_expr(Loader *ld, const YamlNode *node, const char *source, 
     return e;
 }
 
+/* What an expression that does not compile looks like, instead of jq. */
+static const struct {
+    const char *part, *hint;
+} lookalikes[] = {
+    {"{{", "this looks like a template: write the expression itself, such as `.name`"},
+    {"{%", "this looks like a template: write the expression itself, such as `.name`"},
+    {"${", "this looks like a template: write the expression itself, such as `.name`"},
+    {"state[", "the state is `.`, so `state[\"name\"]` is `.name`"},
+    {"state.", "the state is `.`, so `state.name` is `.name`"},
+    {"&&", "`&&` is `and`"},
+    {"||", "`||` is `or`"},
+    {" is None", "`is None` is `== null`"},
+    {" not in ", "`a not in b` is `b | index(a) | not`"},
+    {"None", "`None` is `null`"},
+    {"True", "`True` is `true`"},
+    {"False", "`False` is `false`"},
+    {"len(", "`len(.name)` is `(.name | length)`"},
+};
+
+/* " Expressions are jq: ..." or nothing. */
+static const char *lookalike(const char *text, const Error *err) {
+    static _Thread_local char out[200];
+    static const char undefined[] = "/0 is not defined";
+    const char *hint = NULL, *end = strstr(err->msg, undefined);
+    for (size_t i = 0; !hint && i < sizeof lookalikes / sizeof *lookalikes; i++) {
+        hint = strstr(text, lookalikes[i].part) ? lookalikes[i].hint : NULL;
+    }
+    if (!hint && strstr(err->msg, "'''")) hint = "texts stand in double quotes";
+    out[0] = '\0';
+    if (hint) {
+        snprintf(out, sizeof out, " Expressions are jq: %s.", hint);
+    } else if (end && end - err->msg < 60 && !strstr(err->msg, "did you mean") &&
+               err->msg[0] != '$') {
+        snprintf(out, sizeof out, " Expressions are jq: a key of the state is written `.%.*s`.",
+                 (int)(end - err->msg), err->msg);
+    }
+    return out;
+}
+
 static const Expr *compile(Loader *ld, ExprImpl *e, Spot spot, Scope scope) {
     if (e->len > FLOW_EXPR_MAX) {
         report_at(ld->reporter, spot, "This is longer than %d KB, the limit for an expression.",
@@ -162,7 +202,7 @@ static const Expr *compile(Loader *ld, ExprImpl *e, Spot spot, Scope scope) {
             spot.at = file_offset(e, err.line, err.col);
             spot.end = spot.at + 1;
         }
-        report_at(ld->reporter, spot, "%s", err.msg);
+        report_at(ld->reporter, spot, "%s%s", err.msg, lookalike(e->expr.text, &err));
         return NULL;
     }
     if (!note_secrets(ld, e, spot)) {

@@ -142,6 +142,24 @@ static void check_companion(Loader *ld, const YamlNode *node, const char *key, c
     }
 }
 
+/* The keys that a node has and the body of a map has not; each is said to be so, and is no other mistake. */
+static void check_body_keys(Loader *ld, const YamlNode *node, const Kind *kind) {
+    const char *own[KEYS_MAX];
+    add_keys(own, 0, (KeyList){.params = kind->params, .nparams = kind->nparams});
+    for (size_t i = 0; i < node->n; i++) {
+        const YamlNode *key = node->pairs[i].key;
+        if (has_name(node_keys, key->text, key->len) && !has_name(body_keys, key->text, key->len) &&
+            !has_name(own, key->text, key->len)) {
+            report_at(ld->reporter, key->spot, "`%s` cannot be said in the body of a map%s.",
+                      shown(key->text, key->len),
+                      yaml_is(key, "output")
+                          ? ": each result goes into the array that the map gives, "
+                            "whose `output` says where that goes"
+                          : "; say it for the map");
+        }
+    }
+}
+
 static void check_node_keys(Loader *ld, const YamlNode *node, const Choice *choice,
                             const char *const *general) {
     const Kind *kind = choice->kind;
@@ -154,6 +172,10 @@ static void check_node_keys(Loader *ld, const YamlNode *node, const Choice *choi
     KeyList params = {.params = kind->params, .nparams = kind->nparams};
     KeyList beside = choice->beside ? params : (KeyList){0};
     beside.names = general;
+    if (general == body_keys) {
+        check_body_keys(ld, node, kind);
+        beside.more = node_keys;
+    }
     beside.kinds = true; /* a second kind has been reported */
     check_keys(ld, node, beside, where);
     if (choice->params) check_keys(ld, choice->params, params, where);

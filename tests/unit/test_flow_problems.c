@@ -298,7 +298,7 @@ static void parameters_are_checked_by_their_type(void **state) {
          "1:39: `as` must be a word of letters, digits and underscores, not `1x`.\n"
          "1:50: `limit` must be a whole number from 1 to 1000000000.\n"},
         {"nodes: [{name: a, map: {over: .x, do: {name: x, jq: ., output: y}}}]\n",
-         "1:40: `name` is no key of a jq node.\n1:56: `output` is no key of a jq node.\n"},
+         "1:40: `name` cannot be said in the body of a map; say it for the map.\n1:56: `output` cannot be said in the body of a map: each result goes into the array that the map gives, whose `output` says where that goes.\n"},
         {"nodes: [{name: a, map: {over: .x, limit: 1}, limit: 2, do: [1]}]\n",
          "1:46: `limit` is given twice.\n1:60: `do` must be a map (`key: value`).\n"},
         {"nodes: [{name: a, while: .x, do: []}]\n",
@@ -354,6 +354,22 @@ static void bad_jq_is_shown_where_it_is(void **state) {
          "5:7: lenth/0 is not defined; did you mean length?\n"},
         {"nodes: [{name: a, jq: '  '}]\n", "1:24: There is no expression here.\n"},
         {"nodes: [{name: a, jq: $item}]\n", "1:23: $item is not defined.\n"},
+        {"nodes: [{name: a, jq: state.x is None}]\n",
+         "1:31: Unexpected name; expected end of the expression. Expressions are jq: the state is "
+         "`.`, so `state.name` is `.name`.\n"},
+        {"nodes: [{name: a, jq: '.x && .y'}]\n",
+         "1:27: A character that means nothing here: '&'. Expressions are jq: `&&` is `and`.\n"},
+        {"nodes: [{name: a, jq: \"{{ x }}\"}]\n",
+         "1:25: Unexpected '{'. Expressions are jq: this looks like a template: write the "
+         "expression itself, such as `.name`.\n"},
+        {"nodes: [{name: a, jq: \".x == 'y'\"}]\n",
+         "1:30: A character that means nothing here: '''. Expressions are jq: texts stand in double "
+         "quotes.\n"},
+        {"nodes: [{name: a, jq: ., retries: 3}]\nedges: [{from: START, to: a}, {from: a, to: END, if: .x}]\n",
+         "1:26: `retries` is no key of a jq node; did you mean `retry`?\n"
+         "2:16: There is no node `START`; did you mean `__start__`?\n"
+         "2:45: There is no node `END`; did you mean `__end__`?\n"
+         "2:50: `if` is no key of an edge; did you mean `when`?\n"},
     };
     RUN(cases);
 }
@@ -494,7 +510,7 @@ static void problems_of_other_files_name_them(void **state) {
                        {"d/b.yaml", "nodes: [{name: x, jq: foo}]"},
                        {0}},
         "d/a.yaml:2:17: Unexpected '|'; expected end of the expression.\n"
-        "d/b.yaml:1:23: foo/0 is not defined.\n");
+        "d/b.yaml:1:23: foo/0 is not defined. Expressions are jq: a key of the state is written `.foo`.\n");
 }
 
 static bool serve_chain(void *ctx, const char *path, Buf *out, Error *err) {
