@@ -73,7 +73,7 @@ typedef struct OperationArg {
     }
 
 /* A workflow that is sent: its files, as a stored definition has them. */
-#define DEFINITION_SHAPE "{main: text, files: {*: text}}"
+#define DEFINITION_SHAPE "{main: text, files: {*: text}, kinds?: [text]}"
 
 #define ARG_COUNTING INT64_MAX /* no upper bound */
 

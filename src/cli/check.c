@@ -1,5 +1,6 @@
 /* check.c - `pawl check`: everything that is wrong with some workflow files. */
 #include "command.h"
+#include "flows.h"
 #include "options.h"
 #include "output.h"
 #include "stores.h"
@@ -53,7 +54,7 @@ static void print_problems(const FlowProblems *p, size_t from) {
 
 static void check_file(Check *check, const char *path) {
     size_t from = check->problems.n;
-    FlowReader reader = flow_root_reader(check->common.root);
+    FlowReader reader = cli_flow_reader(&check->common);
     Flow *flow = flow_load(path, &reader, &check->problems);
     if (flow) flow_needs_checkpointer(flow, &check->problems);
     if (flow) exec_check_code(flow, &check->problems);
@@ -112,7 +113,7 @@ const Command command_check = {
         "sentence, and the line with a mark under it.\n\n"
         "Exit codes: 0, nothing is wrong (there may be warnings); 1, there are errors; 2, "
         "the command line is wrong or a file cannot be read.",
-    OPTIONS(JSON_ROW("the problems as an array of objects"), ROOT_ROW),
+    OPTIONS(JSON_ROW("the problems as an array of objects"), ROOT_ROW, KINDS_ROW),
     EXAMPLES({"pawl check review.yaml", "what is wrong with a workflow, with lines and columns"},
              {"pawl check --json flows/*.yaml", "the same for a program, over many files"}),
     .completes = COMPLETE_FILE,

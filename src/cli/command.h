@@ -46,11 +46,18 @@ typedef enum OptionKind {
     OPTION_PLACE,      /* Place */
     OPTION_ROOT,       /* SafeRoot * */
     OPTION_NET,        /* NetPolicy * */
-    OPTION_VALUE,      /* Json */
+    OPTION_FOLDERS,    /* Folders: one more */
+    OPTION_VALUE,      /* Json; and all that follow */
     OPTION_TEXT_OF,    /* Json: the text of a file */
     OPTION_SETTINGS,   /* Json: an array of [path, value] that grows */
     OPTION_NAMES,      /* Json: an array of names that grows; several are parted by commas */
 } OptionKind;
+
+/* Paths that were given, in order; borrowed. */
+typedef struct Folders {
+    const char *items[100];
+    size_t n;
+} Folders;
 
 /* The end of an option's row: its kind, and the field. */
 #define TAKES(kind_, type, field) .kind = kind_, .at = offsetof(type, field)

@@ -728,7 +728,7 @@ const Command command_debug = {
          TAKES(OPTION_FLAG, DebugArgs, auto_resume)},
         {"open", 0, "FILE", "look at a run that `export` wrote",
          TAKES(OPTION_TEXT, DebugArgs, export), .completes = COMPLETE_FILE},
-        REPLAY_ROWS(DebugArgs), STORE_ROW, BOUNDS_ROWS,
+        REPLAY_ROWS(DebugArgs), STORE_ROW, BOUNDS_ROWS, KINDS_ROW,
         JSON_ROW("answers and events as JSON, one object a line, for programs")),
     EXAMPLES({"pawl debug review.yaml --break deploy",
               "a new run, stopped at its start; then `continue`"},

@@ -211,6 +211,14 @@ static void say_failure(const Ending *e) {
     add_place(&line, error);
     terminal_say(stderr, "%serror: %s%s%s%s\n", line.data ? line.data : "", *node ? "node " : "",
                  node, *node ? ": " : "", field_string(error, "message"));
+    Json used = field_get(error, "used_at");
+    for (size_t i = 0; i < json_array_len(used); i++) {
+        Json user = json_array_get(used, i);
+        buf_reset(&line);
+        add_place(&line, user);
+        terminal_say(stderr, "%sin the kind %s, used by node %s\n", line.data ? line.data : "",
+                     field_string(user, "kind"), field_string(user, "node"));
+    }
     buf_clear(&line);
     say_secret(e, error);
     if (json_truthy(field_get(e->settled, "over"))) {

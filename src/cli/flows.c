@@ -29,9 +29,16 @@ static void put_json(const FlowProblems *problems) {
                          KEY("problems", all)));
 }
 
+FlowReader cli_flow_reader(const Common *c) {
+    FlowReader reader = flow_root_reader(c->root);
+    reader.kinds = c->kinds.items;
+    reader.nkinds = c->kinds.n;
+    return reader;
+}
+
 Flow *cli_flow_load(const Common *c, const char *path) {
     FlowProblems problems = {0};
-    FlowReader reader = flow_root_reader(c->root);
+    FlowReader reader = cli_flow_reader(c);
     Flow *flow = flow_load(path, &reader, &problems);
     if (flow) exec_check_code(flow, &problems);
     if (problems.errors) {
@@ -46,7 +53,7 @@ Flow *cli_flow_load(const Common *c, const char *path) {
 /* ---- files of stored definitions ---- */
 
 /* The path as it is where it leads to the file from here too: people know it so. */
-static char *path_from(Json folder, Json path) {
+char *cli_flow_place(Json folder, Json path) {
     Buf out = BUF_INIT;
     bool whole = json_string_len(path) && json_string_data(&path)[0] == '/';
     char *ours = getcwd(NULL, 0);
@@ -63,13 +70,13 @@ static char *path_from(Json folder, Json path) {
 char *cli_flow_path(Json definition, Json folder) {
     Json path = json_object_get_c(definition, "main");
     if (json_kind(path) != JSON_STRING || json_string_is(path, "-")) return NULL;
-    return path_from(folder, path);
+    return cli_flow_place(folder, path);
 }
 
 /* ---- is the file still what it was? ---- */
 
 static bool file_differs(const SafeRoot *root, Json folder, Json path, Json text) {
-    char *name = path_from(folder, path);
+    char *name = cli_flow_place(folder, path);
     Buf now = BUF_INIT;
     bool differs = !json_string_is(path, "-") && json_kind(text) == JSON_STRING &&
                    flow_read_file(root, name, &now, NULL) &&

@@ -6,6 +6,9 @@
 #include "flow.h"
 #include "stores.h"
 
+/* Files by --root, kinds by --kinds. Borrows c. */
+FlowReader cli_flow_reader(const Common *c);
+
 /* NULL when the file has errors in it; those, and warnings, have been said, with --json also on standard
  * output. */
 Flow *cli_flow_load(const Common *c, const char *path);
@@ -18,6 +21,9 @@ void cli_flow_say(FlowProblems *problems);
 
 /* Whether its files are on disk, inside of root, with another text than it has. One that cannot be read is not. */
 bool cli_flow_differs(const SafeRoot *root, Json definition, Json folder);
+
+/* One of its paths, as it leads there from our folder. Given. */
+char *cli_flow_place(Json folder, Json path);
 
 /* Path of the file that it was loaded from; NULL when it is not a file. Given. */
 char *cli_flow_path(Json definition, Json folder);

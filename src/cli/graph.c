@@ -24,7 +24,7 @@ static int act(void *ctx) {
         return EXIT_USAGE;
     }
     FlowProblems problems = {0};
-    FlowReader reader = flow_root_reader(drawing->common.root);
+    FlowReader reader = cli_flow_reader(&drawing->common);
     Flow *flow = flow_load(drawing->path, &reader, &problems);
     Buf out = BUF_INIT;
     int code = EXIT_OK;
@@ -54,7 +54,7 @@ const Command command_graph = {
                    "(Graphviz), mermaid, or json with the place of everything in the file.",
     OPTIONS({"format", 'f', "dot|mermaid|json", "what to write (dot unless told)",
              TAKES(OPTION_TEXT, Drawing, format), .completes = COMPLETE_WORDS},
-            ROOT_ROW),
+            ROOT_ROW, KINDS_ROW),
     EXAMPLES({"pawl graph review.yaml | dot -Tsvg > review.svg", "a picture, drawn by Graphviz"},
              {"pawl graph review.yaml --format mermaid", "for a page that draws Mermaid"}),
     .completes = COMPLETE_FILE,

@@ -154,6 +154,17 @@ static bool read_net(const Command *command, const Option *option, const char *t
     return *net || options_complain(command, "--%s: %s", option->name, err.msg);
 }
 
+static bool add_folder(const Command *command, const Option *option, const char *text,
+                       Folders *folders) {
+    size_t most = sizeof folders->items / sizeof *folders->items;
+    if (!*text) return options_complain(command, "--%s takes a folder.", option->name);
+    if (folders->n == most) {
+        return options_complain(command, "--%s can be given %zu times.", option->name, most);
+    }
+    folders->items[folders->n++] = text;
+    return true;
+}
+
 /* Puts what was given into its field. */
 static bool take(const Command *c, const Option *option, const char *text, void *field) {
     switch (option->kind) {
@@ -171,6 +182,7 @@ static bool take(const Command *c, const Option *option, const char *text, void 
     case OPTION_NAMES: return read_names(c, option, text, field);
     case OPTION_ROOT: return read_root(c, option, text, field);
     case OPTION_NET: return read_net(c, option, text, field);
+    case OPTION_FOLDERS: return add_folder(c, option, text, field);
     }
     return true;
 }

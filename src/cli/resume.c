@@ -19,7 +19,16 @@ static Flow *reload(const ResumeArgs *args, Json stored) {
                          "with --reload.");
         return NULL;
     }
-    Flow *flow = cli_flow_load(&args->drive.common, path);
+    Common common = args->drive.common;
+    char *folders[sizeof common.kinds.items / sizeof *common.kinds.items] = {NULL};
+    Json stored_kinds = field_get(field_get(stored, "definition"), "kinds");
+    size_t most = sizeof folders / sizeof *folders, n = json_array_len(stored_kinds);
+    for (size_t i = 0; !args->drive.common.kinds.n && i < n && i < most; i++) { /* as before */
+        folders[i] = cli_flow_place(field_get(stored, "folder"), json_array_get(stored_kinds, i));
+        common.kinds.items[common.kinds.n++] = folders[i];
+    }
+    Flow *flow = cli_flow_load(&common, path);
+    for (size_t i = 0; i < most; i++) mem_free(folders[i]);
     mem_free(path);
     return flow;
 }
@@ -104,7 +113,7 @@ const Command command_resume = {
          TAKES(OPTION_TEXT, ResumeArgs, interrupt)},
         {"reload", 0, NULL, "take the workflow's file as it is now",
          TAKES(OPTION_FLAG, ResumeArgs, reload)},
-        DRIVE_ROWS),
+        DRIVE_ROWS, KINDS_ROW),
     EXAMPLES({"pawl resume review-7 --decision approve", "answer an approval"},
              {"pawl resume tdd --response-file answer.md", "answer the prompt of an action"},
              {"pawl resume review-7 --set retries=3", "change the state, then go on"},

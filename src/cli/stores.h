@@ -59,6 +59,13 @@
             TAKES(OPTION_TEXT, Common, key_file), .completes = COMPLETE_FILE            \
     }
 #define BOUNDS_ROWS ENV_ROW, NET_ROW, ROOT_ROW, SECRETS_ROW, KEY_FILE_ROW
+#define KINDS_ROW                                                                          \
+    {                                                                                      \
+        "kinds", 0, "DIR",                                                                 \
+            "a folder of kinds, looked into before those that the workflow names itself; " \
+            "may be given many times",                                                     \
+            TAKES(OPTION_FOLDERS, Common, kinds), .completes = COMPLETE_FILE               \
+    }
 
 typedef struct Common {
     const Command *command;
@@ -68,6 +75,7 @@ typedef struct Common {
     NetPolicy *net;
     SafeRoot *root;
     const char *secrets, *key_file; /* or NULL */
+    Folders kinds;                  /* folders of kinds */
 } Common;
 
 /* What was given, or $PAWL_STORE, or DEFAULT_STORE. */

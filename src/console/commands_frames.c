@@ -188,7 +188,8 @@ static void view_edges(View *v, Json answer) {
 
 /* All that is known of it: how a command ended and what it wrote, where a script was. */
 static void view_failure(View *v, Json answer) {
-    static const char *const told[] = {"kind", "message", "node", "file", "line", "column"};
+    static const char *const told[] = {"kind", "message", "node",   "file",
+                                       "line", "column",  "used_at"};
     Json error = field_get(answer, "error"), key, value;
     if (json_kind(error) != JSON_OBJECT) {
         view_hint(v, "Nothing has failed in this frame.");
@@ -198,6 +199,12 @@ static void view_failure(View *v, Json answer) {
     view_format(v, error, "[node: {node}\n]");
     if (field_has_text(error, "file")) view_where(v, "place: ", error);
     view_end_line(v);
+    Json used = field_get(error, "used_at");
+    for (size_t i = 0; i < json_array_len(used); i++) {
+        view_format(v, json_array_get(used, i), "used by: {node}, a {kind} node, ");
+        view_where(v, "", json_array_get(used, i));
+        view_end_line(v);
+    }
     for (size_t pos = 0; json_object_next(error, &pos, &key, &value);) {
         bool known = false;
         for (size_t i = 0; i < sizeof told / sizeof *told; i++) {

@@ -59,8 +59,16 @@ static void find_task_name(NodeIndex *x, const Breakpoint *b, bool own, NodeList
     (void)own;
     Json name = field(b, "task_name");
     for (size_t kind = 0; kind < KIND_COUNT; kind++) {
-        if (json_string_is(name, kinds[kind].name)) index_kind(x, (KindId)kind, out);
+        if (kind != KIND_OUTSIDE && json_string_is(name, kinds[kind].name)) {
+            index_kind(x, (KindId)kind, out);
+        }
     }
+    NodeList outside = {0}; /* each with a name of its own */
+    index_kind(x, KIND_OUTSIDE, &outside);
+    for (size_t i = 0; i < outside.n; i++) {
+        if (json_string_is(name, outside.items[i]->kind->name)) nodes_add(out, outside.items[i]);
+    }
+    mem_free(outside.items);
 }
 
 static void find_source(NodeIndex *x, const Breakpoint *b, bool own, NodeList *out) {
@@ -172,7 +180,12 @@ static void offer_names(Breakpoints *p, BreakType place, Suggestion *s) {
         }
     }
     for (size_t kind = 0; place == BREAK_TASK_NAME && kind < KIND_COUNT; kind++) {
-        if (index_has_kind(x, (KindId)kind)) offer(p, s, kinds[kind].name);
+        bool row = kind != KIND_OUTSIDE && index_has_kind(x, (KindId)kind);
+        if (row) offer(p, s, kinds[kind].name);
+    }
+    for (size_t i = 0; place == BREAK_TASK_NAME && i < index_count(x); i++) {
+        const Kind *kind = index_at(x, i)->kind;
+        if (kind->outside) offer(p, s, kind->name);
     }
     for (size_t g = 0; place == BREAK_SOURCE && g < flow->ngraphs; g++) {
         if (!g || flow->graphs[g]->file != flow->graphs[g - 1]->file) {

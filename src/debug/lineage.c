@@ -208,6 +208,22 @@ static void push_level(LevelList *list, LevelAt at) {
     list->items[list->n++] = at;
 }
 
+/* Whether the level is one of tasks. What was injected is of the dialect that it was put into. */
+static bool is_scoped(const Flow *flow, Json image, LevelAt at) {
+    const Graph *graph;
+    if (!flow->has_tasks) return false;
+    while (!(graph = image_graph(flow, image, at)) && image_go_down(image, &at)) {}
+    return graph ? graph->scoped : flow->main->scoped;
+}
+
+/* Whether no variables further out are in sight, as scope.c has it. */
+static bool ends_scopes(const Flow *flow, Json image, LevelAt at) {
+    const Graph *graph = image_graph(flow, image, at);
+    int64_t parent = at.level ? 0 : image_parent(image, at.frame);
+    return (graph && graph->outside) ||
+           (parent && wait_is(image_wait(image, parent), WAIT_CLEANING));
+}
+
 /* Of tasks as scope.c has it: from the outermost scope inwards. */
 Json lineage_state(const Flow *flow, Json image, int64_t frame) {
     return lineage_state_at(flow, image, image_top(image, frame ? frame : 1));
@@ -215,12 +231,12 @@ Json lineage_state(const Flow *flow, Json image, int64_t frame) {
 
 Json lineage_state_at(const Flow *flow, Json image, LevelAt at) {
     LevelList scopes = {0};
-    if (!image_has(image, at) || !flow->main->scoped) {
+    if (!image_has(image, at) || !is_scoped(flow, image, at)) {
         return image_has(image, at) ? json_ref(image_seen(image, at)) : json_none();
     }
     do {
         if (json_kind(image_part(image, at, IMAGE_STATE)) == JSON_OBJECT) push_level(&scopes, at);
-    } while (image_go_down(image, &at));
+    } while (!ends_scopes(flow, image, at) && image_go_down(image, &at));
     Json view = scopes.n ? json_ref(image_part(image, scopes.items[--scopes.n], IMAGE_STATE))
                          : json_object();
     while (scopes.n) {

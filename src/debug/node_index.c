@@ -36,8 +36,8 @@ const Node *nodes_next(const Flow *flow, NodeCursor *at) {
 
 bool node_holds(const Node *node, const Graph *graph) {
     size_t i = 0;
-    while (i < node->kind->nparams && node->params[i].graph != graph) i++;
-    return i < node->kind->nparams;
+    while (i <= node->kind->nparams && node_held(node, i) != graph) i++;
+    return i <= node->kind->nparams;
 }
 
 /* ---- globs ---- */
@@ -312,11 +312,10 @@ static void add_graph(Scope *scope, const Graph *graph) {
 static void add_held(Scope *scope, const Node *node) {
     for (; node; node = node_body(node)) {
         const Node *body = node_body(node);
-        for (size_t i = 0; i < node->kind->nparams; i++) {
-            if (node->params[i].graph) {
-                add_graph(scope, node->params[i].graph);
-                if (node->params[i].graph->after) add_graph(scope, node->params[i].graph->after);
-            }
+        for (size_t i = 0; i <= node->kind->nparams; i++) {
+            const Graph *held = node_held(node, i);
+            if (held) add_graph(scope, held);
+            if (held && held->after) add_graph(scope, held->after);
         }
         if (body && mark_node(scope->x, body)) nodes_add(&scope->bodies, body);
     }
@@ -329,8 +328,8 @@ static void enter_node(Scope *scope, const Node *node, const Part *part) {
         return;
     }
     for (; node; node = node_body(node)) {
-        for (size_t i = 0; i < node->kind->nparams; i++) {
-            const Graph *graph = node->params[i].graph;
+        for (size_t i = 0; i <= node->kind->nparams; i++) {
+            const Graph *graph = node_held(node, i);
             if (graph && part_matches(part, graph->name)) add_graph(scope, graph);
         }
     }

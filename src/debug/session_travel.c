@@ -23,7 +23,7 @@ static Json question_of(const Session *s, bool flow, Error *err) {
     Json of = OBJECT(
         KEY("run", run_number(s->run)), KEY("thread", run_thread(s->run)),
         KEY("head", run_checkpoint(s->run)),
-        KEY("definition", flow || recorded || f->main->scoped ? flow_definition(f) : json_none()));
+        KEY("definition", flow || recorded || f->has_tasks ? flow_definition(f) : json_none()));
     Json recording = recorded ? OBJECT(KEY("live_from", recording_live_from(s->options.recording)))
                               : json_none();
     return OBJECT(KEY("of", of), KEY("recording", recording));

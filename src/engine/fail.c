@@ -12,6 +12,7 @@
 #include "event.h"
 #include "image_read.h"
 #include "inject.h"
+#include "outside.h"
 #include "park.h"
 #include "record.h"
 #include "reduce.h"
@@ -76,7 +77,9 @@ typedef struct Handler {
     Frame *frame;
     uint32_t level;
     const Edge *edge; /* NULL: another attempt */
-    bool drop; /* the level is a node that was injected: it ends, and what comes after goes on */
+    bool drop;  /* the level is a node that was injected: it ends, and what comes after goes on */
+    bool task;  /* the level stands at a task, which fails with it */
+    bool gives; /* the node is done all the same, with a result that says so */
     const Node
         *join; /* whose edge it is, where branches were to join; NULL: the level's node has it */
 } Handler;
@@ -107,7 +110,10 @@ static bool takes(Frame *f, uint32_t level, Json error, bool edited, Handler *h)
         h->edge = &node->error_edges.items[i];
         if (holds(f, l, h->edge->when, error)) return true;
     }
-    return false;
+    h->edge = NULL;
+    h->gives = node->kind->outside && node->kind->dialect == DIALECT_PIPELINE &&
+               json_string_is(node->params[OUTSIDE_ON_FAILURE].value, "next");
+    return h->gives;
 }
 
 /* Branches that cannot be joined fail the node that they were to join at: it has not begun, so it is not tried
@@ -124,9 +130,13 @@ static bool join_takes(Frame *f, Json error, Handler *h) {
 }
 
 /* `done`: the node that the level stands at is finished and has no say. So is the one that a frame
- * made its branches after. */
+ * made its branches after. A graph may be inside a task: the task fails then. */
 static bool find_handler(Frame *f, uint32_t level, Json error, bool done, Handler *h) {
     for (bool edited = false;;) {
+        if (f->levels[level].graph->scoped) {
+            *h = (Handler){.frame = f, .level = level, .task = true};
+            return true;
+        }
         const Injected *injected = f->levels[level].injected;
         if (!done && takes(f, level, error, edited, h)) return true;
         edited = injected && injected->where == INJECT_INSTEAD;
@@ -194,6 +204,22 @@ static void take_error(const Handler *h, LevelAt failed, Json error) {
     Json answers = its_own ? json_ref(work_part(f->wait, WORK_ANSWERS)) : json_none();
     frame_unwind(f, h->level);
     if (h->join) frame_top(f)->node = h->join;
+    if (f->children) { /* tests inside clean up; then it is taken */
+        json_unref(memo);
+        json_unref(answers);
+        task_ended_inside(f, ENDED_FAILED, TASK_FAILURE, error);
+        return;
+    }
+    if (h->task || h->gives) {
+        json_unref(memo);
+        json_unref(answers);
+        if (h->task) {
+            task_failed(f, error);
+        } else {
+            frame_finish(f, outside_failed(frame_top(f)->node, error));
+        }
+        return;
+    }
     if (!h->drop && !h->edge) {
         retry(f, error, failed, json_is_none(memo) ? json_null() : memo,
               json_is_none(answers) ? json_array() : answers);
@@ -249,13 +275,40 @@ static void fail_now(Frame *f, Json error, FailAt at, const Handler *taken) {
 static void look_again(Frame *f);
 static void look_again_told(Frame *f);
 
-/* Whether somebody takes the error of the node at a level; those who are asked are asked again later. */
+static bool go_outwards(Frame **f, uint32_t *level) {
+    if (*level) {
+        --*level;
+    } else if ((*f)->parent) {
+        *f = (*f)->parent;
+        *level = (*f)->nlevels - 1;
+    } else {
+        return false;
+    }
+    return true;
+}
+
+/* Whether somebody takes the error of the node at a level; those who are asked are asked again later. Tasks ask the
+ * containers around them, nodes of graphs their edges and attempts, and one may be inside the other. */
 static bool is_caught(Frame *f, uint32_t level, Json error, FailAt at) {
     Handler h;
-    return f->levels[level].graph->scoped
-               ? task_error_is_read(f)
-               : (at == FAIL_JOIN && join_takes(f, error, &h)) ||
-                     (find_handler(f, level, error, at != FAIL_NODE, &h) && !h.drop);
+    if (at == FAIL_JOIN && join_takes(f, error, &h)) return true;
+    for (bool done = at != FAIL_NODE;; done = false) {
+        if (!f->levels[level].graph->scoped) {
+            if (!find_handler(f, level, error, done, &h)) return false;
+            if (!h.task) return !h.drop;
+            f = h.frame;
+            level = h.level;
+        }
+        do {
+            if (!go_outwards(&f, &level)) return false;
+            const Level *l = &f->levels[level];
+            if (l->graph->scoped && task_reads_failure(l)) return true;
+        } while (f->levels[level].graph->scoped);
+    }
+}
+
+bool fail_is_caught(Frame *f, uint32_t level, Json error) {
+    return is_caught(f, level, error, FAIL_NODE);
 }
 
 /* Looks for somebody who takes it, in slices, and then, unless a debugger wants to see it first, goes on there. */
@@ -305,6 +358,10 @@ void frame_fail_late(Frame *f) {
     frame_fail_with(f, "timeout", &err);
 }
 
+void fail_inside(Frame *f, Json error) {
+    look_for_taker(f, error, FAIL_NODE, true);
+}
+
 void frame_forgive(Frame *f, Json error, Json result) {
     Json info;
     if (run_hooks(f->run) && park_asks(f, f->nlevels - 1, error, true, &info)) {
@@ -337,7 +394,7 @@ enum { CONDITION_NS = 5000000 };
  * resume gives it its time again. If a debugger wants to see it, what runs inside is ended. */
 static void fail_late(Frame *f, uint32_t level) {
     const Node *node = f->levels[level].node;
-    bool scoped = f->levels[level].graph->scoped;
+    bool scoped = f->levels[level].graph->scoped || task_holds_test(f, level);
     Handler h;
     Json info;
     Error err = ERROR_INIT;

@@ -16,6 +16,10 @@ typedef enum FailAt {
 void frame_fail(Frame *f, Json error, FailAt at);
 void frame_fail_with(Frame *f, const char *kind, const Error *err);
 void frame_fail_late(Frame *f); /* of the node that it stands at: its time is over */
+/* What the node contained has failed, which whoever watches has seen: the node fails with it. Borrows error. */
+void fail_inside(Frame *f, Json error);
+/* Whether somebody outwards of the node at a level makes something of its failure. */
+bool fail_is_caught(Frame *f, uint32_t level, Json error);
 /* An error that is none: the node goes on with the result, once whoever watches has seen it. Consumes
  * both. */
 void frame_forgive(Frame *f, Json error, Json result);

@@ -231,6 +231,22 @@ static Json sentence_of(const Mask *mask, const char *msg) {
     return out;
 }
 
+/* The nodes that use the kinds from outside around a frame, the nearest first; JSON_NONE: it is in none. */
+static Json used_at(const Frame *f) {
+    Json list = json_none();
+    for (; f; f = f->parent) {
+        for (uint32_t i = f->nlevels; i > 1; i--) {
+            const Node *user = f->levels[i - 2].node;
+            if (!f->levels[i - 1].graph->outside || !user) continue;
+            Json place = OBJECT(KEY("kind", user->kind->name), KEY("node", user->name),
+                                KEY("file", user->file), KEY("line", json_int(user->line)),
+                                KEY("column", json_int(user->col)));
+            list = json_array_push(json_is_none(list) ? json_array() : list, place);
+        }
+    }
+    return list;
+}
+
 Json fail_error(const Frame *f, const Node *node, const char *kind, const Error *err,
                 Json details) {
     const Mask *mask = f ? run_mask(f->run) : NULL;
@@ -238,6 +254,7 @@ Json fail_error(const Frame *f, const Node *node, const char *kind, const Error 
     const Frame *element = f; /* of the innermost map around it */
     while (element && !element->is_element) element = element->parent;
     bool own = !node || !strcmp(node->file, node->graph->file); /* else edited: flow_stand_in() */
+    Json used = f ? used_at(f) : json_none();
     bool exact = err->line && own;
     if (err->code == ERR_SECRET) kind = "secret";
     if (mask) details = json_mask(mask, details, MASK_CUT_FRONT | MASK_CUT_BACK);
@@ -252,7 +269,8 @@ Json fail_error(const Frame *f, const Node *node, const char *kind, const Error 
                                                     : 0)),
                         KEY("column", json_int(exact  ? err->col
                                                : node ? node->col
-                                                      : 0)));
+                                                      : 0)),
+                        KEY("used_at", used));
     error = json_object_merge(error, details);
     json_unref(details);
     /* How much it is, and may be; which secret. */

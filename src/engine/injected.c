@@ -22,8 +22,8 @@ static const struct DialectRow {
 /* A file with the one node on a line of its own, which people are shown. What lists of nodes inside it write
  * goes through the reducers of the graph that it is put into. */
 static void add_document(const Frame *f, Json name, Json node, Buf *out) {
-    const char *dialect = f->run->flow->dialect, *list = "nodes";
     const Graph *graph = frame_top(f)->graph;
+    const char *dialect = graph->dialect, *list = "nodes";
     Json state = json_none();
     node = json_ref(node);
     if (strcmp(dialect, "tasks") != 0 && json_is_none(json_object_get_c(node, "name"))) {
@@ -81,7 +81,8 @@ Flow *injected_parse(const Frame *f, Json name, Json node, Error *err) {
     add_document(f, name, node, &text);
     buf_printf(&path, "%.*sinjected.yaml", slash ? (int)(slash - file) + 1 : 0, file);
     OneText one = {path.data, &text, f->run->engine->options.bounds.root};
-    FlowReader reader = {read_one, &one};
+    FlowReader reader = {.read = read_one, .ctx = &one};
+    reader.kinds = flow_kind_folders(f->run->flow, &reader.nkinds);
     Flow *flow = flow_load_inside(path.data, &reader, &here, &problems);
     if (!flow) {
         error_set(err, ERR_USAGE, "The node cannot be used: %s",
@@ -147,7 +148,9 @@ Injected *injected_load(const Frame *f, Json image, Error *err) {
                                                    &there, &problems)
                      : NULL;
     flow_problems_clear(&problems);
-    if (!flow || !flow->main->nnodes || flow->main->scoped != run->flow->main->scoped) {
+    uint32_t level = valid ? (uint32_t)image_int(image, INJECTED_LEVEL) : 0;
+    const Graph *beside = level < f->nlevels ? f->levels[level].graph : run->flow->main;
+    if (!flow || !flow->main->nnodes || flow->main->scoped != beside->scoped) {
         flow_unref(flow);
         error_set(err, ERR_DATA, "A node that was injected does not load here.");
         return NULL;

@@ -17,10 +17,9 @@ static Json or_null(Json j) {
 }
 
 static bool shares_state(const Frame *f, uint32_t level) {
-    Json below = level       ? f->levels[level - 1].state
-                 : f->parent ? frame_top(f->parent)->state
-                             : json_none();
-    return !f->levels[level].graph->scoped && json_identical(f->levels[level].state, below);
+    const Level *below = level ? &f->levels[level - 1] : f->parent ? frame_top(f->parent) : NULL;
+    return below && !f->levels[level].graph->scoped && !below->graph->scoped &&
+           json_identical(f->levels[level].state, below->state);
 }
 
 static Json level_image(const Frame *f, uint32_t level) {

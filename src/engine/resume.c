@@ -88,7 +88,12 @@ static void begin(Run *run, const RunStart *start) {
 Request *engine_start(Engine *e, Flow *flow, const RunStart *start, RunReady ready, void *ctx) {
     Request *q = request_for(request_new(e, NULL, 0), ready, NULL, ctx);
     const char *thread = start->thread ? start->thread : e->storage ? NULL : "run-1";
-    if (!may_start(e, start, &q->job.err)) {
+    if (flow->main->outside) {
+        error_set(&q->job.err, ERR_USAGE,
+                  "`%s` is a kind: it runs inside a workflow that uses it by its name.",
+                  flow->main->outside->name);
+    }
+    if (q->job.err.code != ERR_NONE || !may_start(e, start, &q->job.err)) {
         request_later(q, request_fail);
         return q;
     }

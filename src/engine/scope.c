@@ -13,7 +13,10 @@ static const Level *level_at(ScopeAt at) {
     return &at.frame->levels[at.level];
 }
 
+/* What a kind from outside does sees nothing of what is around it; what cleans up for a test has all that the test had
+ * in sight. */
 static bool go_down(ScopeAt *at) {
+    if (level_at(*at)->graph->outside || (!at->level && at->frame->is_cleanup)) return false;
     if (at->level) {
         at->level--;
     } else if (at->frame->parent) {

@@ -3,7 +3,7 @@
  * A level of a scoped graph either has variables of its own (its state is an object) or lives in those
  * of the level below it, and the lowest level of a frame in those of the last level of the frame that
  * made it. What a task sees is the whole chain at once: look-ups go from the own scope outwards, and
- * last to the `config` of the test file. What a task writes goes to the scope that it runs in, at once
+ * last to the `config` of the test file. The chain ends at the level of a kind from outside. What a task writes goes to the scope that it runs in, at once
  * and for all to see who share it; a scope inside another never changes the outer one.
  *
  * `tasks` is a variable as the others are, {id: {...}} for the tasks that run in the scope, but in sight

@@ -26,6 +26,7 @@
 #include "image_read.h"
 #include "inject.h"
 #include "mem.h"
+#include "outside.h"
 #include "park.h"
 #include "record.h"
 #include "result.h"
@@ -44,7 +45,14 @@ static void note_abandoned(Frame *f, uint32_t level) {
 /* A test in another file, at this level. */
 static bool is_inner_test(const Frame *f, uint32_t level) {
     const Node *below = level ? f->levels[level - 1].node : NULL;
-    return below && !f->levels[level].injected && below->kind->id == KIND_RUN_EXTERNAL_TASKS;
+    const Level *l = &f->levels[level];
+    return below && !l->injected &&
+           (below->kind->id == KIND_RUN_EXTERNAL_TASKS ||
+            (below->kind->id == KIND_OUTSIDE && l->graph->scoped));
+}
+
+bool task_holds_test(const Frame *f, uint32_t level) {
+    return level + 1 < f->nlevels && is_inner_test(f, level + 1);
 }
 
 /* Where the cleanup list of a test begins, or is; NULL when there is nothing left of it. */
@@ -167,8 +175,8 @@ void task_skip(Frame *f, Json outputs) {
     task_end(f, TASK_NONE, json_none(), json_ref(outputs));
 }
 
-/* A container that does something else with a failure than to fail with it. */
-static bool reads_failure(const Level *l) {
+/* It does something else with a failure than to fail with it. */
+bool task_reads_failure(const Level *l) {
     static const char *const readers[] = {"ignoreResult", "ignoreFailure", "expectFailure",
                                           "invertResult", "continueOnFailure"};
     for (size_t i = 0; i < sizeof readers / sizeof *readers; i++) {
@@ -176,17 +184,6 @@ static bool reads_failure(const Level *l) {
     }
     return memo_int(l, "failureThreshold") > 1 ||
            (memo_is(l, "retryOnFailure") && memo_int(l, "tries") < memo_int(l, "maxRetryCount"));
-}
-
-bool task_error_is_read(const Frame *f) {
-    for (uint32_t below = f->nlevels - 1; f;) {
-        for (; below; below--) {
-            if (reads_failure(&f->levels[below - 1])) return true;
-        }
-        f = f->parent;
-        below = f ? f->nlevels : 0;
-    }
-    return false;
 }
 
 void task_failed(Frame *f, Json error) {
@@ -208,8 +205,10 @@ typedef void (*GoOn)(Frame *f, TaskResult result, Json error);
 
 static void go_on_failed(Frame *f, TaskResult result, Json error) {
     (void)result;
-    if (!run_hooks(f->run) || !frame_top(f)->node ||
-        !park_on_error(f, error, FAIL_NODE, task_error_is_read(f))) {
+    if (!frame_top(f)->graph->scoped) {
+        fail_inside(f, error);
+    } else if (!run_hooks(f->run) || !frame_top(f)->node ||
+               !park_on_error(f, error, FAIL_NODE, fail_is_caught(f, f->nlevels - 1, error))) {
         task_failed(f, error);
     }
 }
@@ -220,6 +219,18 @@ static void go_on_over(Frame *f, TaskResult result, Json error) {
     task_level_done(f);
 }
 
+/* A run that is no test itself, but had some inside. */
+static void go_on_run(Frame *f, TaskResult result, Json error) {
+    Run *run = f->run;
+    if ((int)result != TASK_CANCELLED) {
+        run_fail(run, f, NULL, error);
+        return;
+    }
+    run_status_change(&run->status, RUN_IS_CANCELLED);
+    run_record(run, f, NULL, "cancelled", json_none());
+    run_halt(run);
+}
+
 /* How a frame goes on once all that it ended has cleaned up. */
 static const struct GoOnRow {
     const char *word;
@@ -228,6 +239,7 @@ static const struct GoOnRow {
     [ENDED_FAILED] = {"failed", go_on_failed},
     [ENDED_CONTAINER] = {"container", container_ended},
     [ENDED_TEST] = {"test", go_on_over},
+    [ENDED_RUN] = {"run", go_on_run},
 };
 
 void task_ended_inside(Frame *f, EndedInside how, TaskResult result, Json error) {
@@ -240,8 +252,9 @@ void task_ended_inside(Frame *f, EndedInside how, TaskResult result, Json error)
     frame_record(f, frame_top(f)->node, "cleanup", json_none());
 }
 
+enum { HOW = 1, RESULT, ERROR }; /* of a wait for what cleans up */
+
 void task_cleaned(Frame *f) {
-    enum { HOW = 1, RESULT, ERROR };
     Json wait = json_ref(f->wait), error = json_array_get(wait, ERROR);
     frame_set_wait(f, json_null());
     for (size_t i = 0; i < sizeof go_on_rows / sizeof *go_on_rows; i++) {
@@ -264,7 +277,7 @@ void task_late(Frame *f, uint32_t level, Json error) {
         task_ended_inside(f, ENDED_FAILED, TASK_FAILURE, error);
         return;
     }
-    if (node->timeout_ms) {
+    if (node->timeout_ms && f->levels[level].graph->scoped) {
         memo_set(f, level, "late", json_bool(true)); /* it is the task's own failure */
     }
     frame_unwind(f, level + 1);
@@ -283,7 +296,7 @@ static bool is_list_of(const Frame *f, KindId kind) {
 }
 
 static bool is_test(const Frame *f) {
-    return (f->nlevels == 1 && !f->parent) || is_list_of(f, KIND_RUN_EXTERNAL_TASKS);
+    return (f->nlevels == 1 && !f->parent) || is_inner_test(f, f->nlevels - 1);
 }
 
 static bool is_cleanup_list(const Frame *f) {
@@ -398,7 +411,8 @@ void test_begin(Frame *f) {
 bool test_cleans_up(const Run *run) {
     const Graph *graph = run->first_frame ? run->first_frame->levels[0].graph : NULL;
     bool found = graph && graph->after;
-    for (const Frame *f = run->first_frame; graph && graph->scoped && !found && f; f = f->next) {
+    for (const Frame *f = run->flow->has_tasks ? run->first_frame : NULL; f && !found;
+         f = f->next) {
         found = f->is_cleanup;
         for (uint32_t i = 1; i < f->nlevels && !found; i++) {
             found = is_inner_test(f, i) && cleanup_position(f, i);
@@ -407,9 +421,15 @@ bool test_cleans_up(const Run *run) {
     return found;
 }
 
+/* A run that is no test waits for what cleans up before it ends. */
+static bool ends_run(const Frame *f) {
+    return f->waits == WAIT_CLEANING &&
+           json_string_is(json_array_get(f->wait, HOW), go_on_rows[ENDED_RUN].word);
+}
+
 bool test_is_over(const Run *run) {
     const Level *l = &run->first_frame->levels[0];
-    return l->graph->scoped && !l->node && verdict_cleaning(l);
+    return l->graph->scoped ? !l->node && verdict_cleaning(l) : ends_run(run->first_frame);
 }
 
 bool test_abort(Run *run, Json error) {
@@ -421,6 +441,13 @@ bool test_abort(Run *run, Json error) {
     frame_unwind(root, 0);
     note_abandoned(root, 0);
     Level *l = frame_top(root);
+    if (!l->graph->scoped) {
+        run_record(run, root, NULL, cancelled ? "cancelling" : "timeout", json_none());
+        task_ended_inside(root, ENDED_RUN, (TaskResult)(cancelled ? TASK_CANCELLED : TASK_FAILURE),
+                          error);
+        run_kick(run);
+        return true;
+    }
     l->node = NULL;
     level_begin_node(l);
     level_set_memo(root, l, verdict_new(cancelled ? TASK_CANCELLED : TASK_FAILURE, error));
@@ -434,7 +461,13 @@ bool test_abort(Run *run, Json error) {
 }
 
 void test_is_cancelled(Run *run) {
-    Level *l = &run->first_frame->levels[0];
+    Frame *root = run->first_frame;
+    Level *l = &root->levels[0];
+    if (!l->graph->scoped) {
+        frame_set_wait(root,
+                       json_array_set(json_ref(root->wait), RESULT, json_int(TASK_CANCELLED)));
+        return;
+    }
     level_set_memo(run->first_frame, l, verdict_new(TASK_CANCELLED, json_none()));
     verdict_clean(run->first_frame, l);
 }
@@ -459,6 +492,10 @@ void task_level_done(Frame *f) {
     if (is_cleanup_list(f)) {
         list_leave(f);
         task_level_done(f); /* the test, whose cleanup is behind it: one level further down */
+        return;
+    }
+    if (is_list_of(f, KIND_OUTSIDE)) {
+        outside_list_ended(f);
         return;
     }
     TaskResult result = (TaskResult)verdict_result(frame_top(f));

@@ -11,7 +11,8 @@ void task_begin(Frame *f);                /* the node that the frame stands at *
 void task_finish(Frame *f, Json outputs); /* it is done; consumes them */
 void task_skip(Frame *f, Json outputs);   /* passed over; borrows them */
 void task_failed(Frame *f, Json error);   /* borrows it */
-bool task_error_is_read(const Frame *f);  /* a task around it makes something of a failure */
+bool task_reads_failure(const Level *l);  /* the container at a level makes something of one */
+bool task_holds_test(const Frame *f, uint32_t level); /* what its node contains is a test */
 void task_late(Frame *f, uint32_t level, Json error); /* the task of a level had its time */
 /* It has ended: what comes next. False when the run has ended with it. */
 bool task_go_on(Frame *f);
@@ -54,6 +55,7 @@ typedef enum EndedInside {
     ENDED_FAILED,    /* its task fails */
     ENDED_CONTAINER, /* its container has this result */
     ENDED_TEST,      /* its level is past its last task, and has its verdict */
+    ENDED_RUN,       /* the run ends, which is no test: cancelled, or with this error */
 } EndedInside;
 void task_ended_inside(Frame *f, EndedInside how, TaskResult result, Json error);
 

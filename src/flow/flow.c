@@ -9,6 +9,7 @@
 #include "safe_file.h"
 #include "utf8.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
@@ -97,6 +98,7 @@ GraphImpl *new_graph(Loader *ld, const char *name, Spot spot) {
     FlowImpl *flow = ld->flow;
     GraphImpl *g = arena_alloc(ld->arena, sizeof *g);
     g->graph.name = name;
+    g->graph.dialect = ld->dialect;
     g->graph.flow = &flow->flow;
     g->graph.id = (uint32_t)flow->ngraphs;
     g->graph.recursion_limit = FLOW_RECURSION_LIMIT;
@@ -127,6 +129,7 @@ const Node *graph_node(const Graph *g, Json name) {
 
 const Graph *node_inside(const Node *node, int64_t branch) {
     const Kind *kind = node->kind;
+    if (kind->outside) return kind->outside->graph;
     size_t param = branch && kind->others ? kind->others : kind->inside;
     return param ? node->params[param - 1].graph : NULL;
 }
@@ -136,7 +139,7 @@ const Node *node_body(const Node *node) {
 }
 
 bool node_is_leaf(const Node *node) {
-    return !node->kind->inside;
+    return !node->kind->inside && !node->kind->outside;
 }
 
 int64_t node_time_ms(const Node *node) {
@@ -189,7 +192,11 @@ bool flow_read_file(const SafeRoot *root, const char *path, Buf *out, Error *err
         return error_set(err, ERR_IO, "It is outside of the folder %s, which files have to be in.",
                          safe_root_name(root));
     }
-    if (fd < 0) return error_set(err, ERR_IO, "The file cannot be opened: %s.", strerror(errno));
+    if (fd < 0) {
+        bool none = errno == ENOENT || errno == ENOTDIR;
+        return error_set(err, none ? ERR_NOT_FOUND : ERR_IO, "The file cannot be opened: %s.",
+                         strerror(errno));
+    }
     bool regular = fstat(fd, &st) == 0 && S_ISREG(st.st_mode);
     bool ok = !regular && !given ? error_set(err, ERR_IO, "It is not a regular file.")
               : regular && st.st_size > FLOW_FILE_MAX ? too_large(err)
@@ -201,13 +208,26 @@ bool flow_read_file(const SafeRoot *root, const char *path, Buf *out, Error *err
 static bool read_at_hand(void *ctx, const char *path, Buf *out, Error *err) {
     const FlowFiles *files = ctx;
     Json text = json_object_get_c(files->texts, path);
-    if (json_kind(text) != JSON_STRING) return error_set(err, ERR_DATA, "%s", files->missing);
+    if (json_kind(text) != JSON_STRING) return error_set(err, ERR_NOT_FOUND, "%s", files->missing);
     buf_add(out, json_string_data(&text), json_string_len(text));
     return true;
 }
 
+static void list_at_hand(void *ctx, const char *folder, void (*each)(void *, const char *),
+                         void *to) {
+    const FlowFiles *files = ctx;
+    size_t len = strcmp(folder, ".") ? strlen(folder) : 0;
+    Json path, text;
+    for (size_t pos = 0; json_object_next(files->texts, &pos, &path, &text);) {
+        const char *name = json_string_data(&path);
+        if (strncmp(name, folder, len) != 0 || (len && name[len] != '/')) continue;
+        name += len ? len + 1 : 0;
+        if (!strchr(name, '/')) each(to, name);
+    }
+}
+
 FlowReader flow_files_reader(FlowFiles *files) {
-    return (FlowReader){read_at_hand, files};
+    return (FlowReader){.read = read_at_hand, .ctx = files, .list = list_at_hand};
 }
 
 static bool read_in_root(void *ctx, const char *path, Buf *out, Error *err) {
@@ -215,8 +235,20 @@ static bool read_in_root(void *ctx, const char *path, Buf *out, Error *err) {
                                   : flow_read_file(ctx, path, out, err);
 }
 
+/* What is listed is opened as any file is: here only names are looked at. */
+static void list_in_root(void *ctx, const char *folder, void (*each)(void *, const char *),
+                         void *to) {
+    const SafeRoot *root = ctx;
+    int flags = O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NONBLOCK;
+    int fd = root ? safe_root_open(root, folder, flags, NULL) : open(folder, flags);
+    DIR *dir = fd >= 0 ? fdopendir(fd) : NULL;
+    if (fd >= 0 && !dir) close(fd);
+    for (const struct dirent *entry; dir && (entry = readdir(dir));) each(to, entry->d_name);
+    if (dir) closedir(dir);
+}
+
 FlowReader flow_root_reader(const SafeRoot *root) {
-    return (FlowReader){read_in_root, (void *)(uintptr_t)root};
+    return (FlowReader){.read = read_in_root, .ctx = (void *)(uintptr_t)root, .list = list_in_root};
 }
 
 static bool read_file(const Loader *ld, const char *path, Buf *out, Error *err) {
@@ -252,7 +284,7 @@ static void load_file(Loader *ld, LoadedFile *file, Spot named) {
     YamlLimits limits = {FLOW_NESTING_MAX, &ld->nodes_left};
     const YamlNode *root = yaml_parse(ld->arena, file->yaml, limits, ld->reporter);
     const Dialect *dialect = root ? find_dialect(ld, root) : NULL;
-    const Dialect *outer = file->from ? file->from->dialect : dialect;
+    const Dialect *outer = file->from && !file->kind_name ? file->from->dialect : dialect;
     if (!dialect) return;
     if (outer != dialect) {
         report_at(ld->reporter, named,
@@ -262,11 +294,16 @@ static void load_file(Loader *ld, LoadedFile *file, Spot named) {
         return;
     }
     file->dialect = dialect;
+    if (!load_kind_head(ld, file, root)) return;
+    const char *around = ld->dialect;
+    ld->dialect = dialect->name;
     GraphImpl *graph = new_graph(ld, default_name(ld, file->path), root->spot);
     if (!ld->flow->flow.dialect) ld->flow->flow.dialect = dialect->name;
     file->loading = true;
     if (dialect->load(ld, file, root, graph)) file->graph = graph;
+    load_kind_end(ld, file, root);
     file->loading = false;
+    ld->dialect = around;
 }
 
 /* ---- workflows in workflows ---- */
@@ -280,51 +317,84 @@ static void report_circle(Loader *ld, const LoadedFile *first, const LoadedFile 
         chain[n++] = f->path;
     }
     while (n > 0) buf_printf(&text, "%s -> ", chain[--n]);
-    report_at(ld->reporter, spot, "The workflow includes itself: %s%s.", text.data, first->path);
+    report_at(ld->reporter, spot, "The %s includes itself: %s%s.",
+              first->kind_name ? "kind" : "workflow", text.data, first->path);
     buf_clear(&text);
 }
 
-const Graph *load_workflow(Loader *ld, LoadedFile *from, Spot spot, const char *name) {
-    if (*name == '\0') {
-        report_at(ld->reporter, spot, "This must be the path of a file.");
-        return NULL;
-    }
-    const char *slash = name[0] == '/' ? NULL : strrchr(from->path, '/');
-    size_t folder = slash ? (size_t)(slash + 1 - from->path) : 0, len = strlen(name);
+char *beside(Loader *ld, const LoadedFile *file, const char *name) {
+    const char *slash = name[0] == '/' ? NULL : strrchr(file->path, '/');
+    size_t folder = slash ? (size_t)(slash + 1 - file->path) : 0, len = strlen(name);
     char *path = arena_alloc(ld->arena, folder + len + 1);
-    memcpy(path, from->path, folder);
+    memcpy(path, file->path, folder);
     memcpy(path + folder, name, len + 1);
     path_tidy(path);
+    return path;
+}
+
+/* What a file is, for sentences. */
+static const char *part_word(const PartFile *part) {
+    return part->kind ? "kind" : "workflow";
+}
+
+LoadedFile *open_part(const PartFile *part, bool *found) {
+    Loader *ld = part->ld;
+    const char *path = part->path;
     LoadedFile *file = NULL;
     for (size_t i = 0; i < ld->flow->nfiles && !file; i++) {
         file = strcmp(ld->flow->files[i]->id, path) == 0 ? ld->flow->files[i] : NULL;
     }
+    *found = true;
     if (file && file->loading) {
-        report_circle(ld, file, from, spot);
+        report_circle(ld, file, part->from, part->spot);
         return NULL;
     }
+    if (file) return file;
     Buf text = BUF_INIT;
     Error err = ERROR_INIT;
-    if (!file && ld->flow->nfiles >= FLOW_FILES_MAX) {
-        report_at(ld->reporter, spot, "A workflow can be made of %d files at most.",
+    size_t errors = ld->reporter->list->errors;
+    if (ld->flow->nfiles >= FLOW_FILES_MAX) {
+        report_at(ld->reporter, part->spot, "A workflow can be made of %d files at most.",
                   FLOW_FILES_MAX);
-    } else if (!file && !strncmp(path, "/dev/", 5)) {
-        report_at(ld->reporter, spot, "The workflow `%s` cannot be used. It is not a regular file.",
-                  path);
-    } else if (!file && !read_file(ld, path, &text, &err)) {
-        report_at(ld->reporter, spot, "The workflow `%s` cannot be used. %s", path, err.msg);
-    } else if (!file && !mentions_dialect(&text)) {
+    } else if (!strncmp(path, "/dev/", 5)) {
+        report_at(ld->reporter, part->spot, "The %s `%s` cannot be used. It is not a regular file.",
+                  part_word(part), path);
+    } else if (!read_file(ld, path, &text, &err)) {
+        *found = err.code != ERR_NOT_FOUND || !part->kind;
+        if (*found) {
+            report_at(ld->reporter, part->spot, "The %s `%s` cannot be used. %s", part_word(part),
+                      path, err.msg);
+        }
+    } else if (!mentions_dialect(&text)) {
         Buf list = BUF_INIT;
         list_dialects(&list, false);
-        report_at(ld->reporter, spot, "`%s` is not a workflow: it does not have %s.", path,
-                  list.data);
+        report_at(ld->reporter, part->spot, "`%s` is not a %s: it does not have %s.", path,
+                  part_word(part), list.data);
         buf_clear(&list);
-    } else if (!file) {
+    } else {
         file = new_file(ld, path, &text);
-        file->from = from;
-        load_file(ld, file, spot);
+        file->from = part->from;
+        file->kind_name = part->kind;
+        load_file(ld, file, part->spot);
+        if (ld->reporter->list->errors > errors || ld->reporter->left_out_errors) kind_is_bad(file);
     }
     buf_clear(&text);
+    return file;
+}
+
+const Graph *load_workflow(Loader *ld, LoadedFile *from, Spot spot, const char *name) {
+    bool found;
+    if (*name == '\0') {
+        report_at(ld->reporter, spot, "This must be the path of a file.");
+        return NULL;
+    }
+    PartFile part = {ld, from, spot, beside(ld, from, name), NULL};
+    LoadedFile *file = open_part(&part, &found);
+    if (file && file->kind) {
+        report_at(ld->reporter, spot, "`%s` is a kind: it is used by its name, not by its path.",
+                  file->path);
+        return NULL;
+    }
     return file && file->graph ? &file->graph->graph : NULL;
 }
 
@@ -372,11 +442,15 @@ Flow *flow_load_inside(const char *path, const FlowReader *reader, const FlowAro
         flow_unref(flow);
         return NULL;
     }
+    keep_kind_folders(&ld);
     flow->main = impl->graphs[0];
     flow->graphs = (const Graph *const *)impl->graphs;
     flow->ngraphs = impl->ngraphs;
     flow->nexprs = impl->nexprs;
     flow->name = flow->main->name;
+    for (size_t i = 0; i < flow->ngraphs; i++) {
+        flow->has_tasks = flow->has_tasks || flow->graphs[i]->scoped;
+    }
     return flow;
 }
 
@@ -470,7 +544,13 @@ Json flow_definition(const Flow *f) {
         const LoadedFile *file = flow->files[i];
         files = json_object_with(files, file->path, json_string(file->bytes, file->len));
     }
-    return OBJECT(KEY("main", f->path), KEY("files", files));
+    Json folders = json_array();
+    for (size_t i = 0; i < flow->nkinds_given; i++) {
+        folders = json_array_push(folders, json_string_c(flow->kinds[i]));
+    }
+    bool none = !json_array_len(folders);
+    if (none) json_clear(&folders);
+    return OBJECT(KEY("main", f->path), KEY("files", files), KEY("kinds", folders));
 }
 
 Flow *flow_load_definition(Json definition, FlowProblems *problems) {
@@ -489,5 +569,18 @@ Flow *flow_load_definition_inside(Json definition, const FlowAround *around,
     }
     FlowFiles stored = {files, "The file is not part of the stored definition."};
     FlowReader reader = flow_files_reader(&stored);
-    return flow_load_inside(json_string_data(&path), &reader, around, problems);
+    Json folders = json_object_get_c(definition, "kinds");
+    size_t n =
+        json_array_len(folders) < FLOW_FOLDERS_MAX ? json_array_len(folders) : FLOW_FOLDERS_MAX;
+    char **names = mem_zalloc((n + 1) * sizeof *names);
+    for (size_t i = 0; i < n; i++) {
+        Json folder = json_array_get(folders, i); /* a short text lives in its value */
+        names[i] = mem_strdup(json_kind(folder) == JSON_STRING ? json_string_data(&folder) : "");
+    }
+    reader.kinds = (const char *const *)names;
+    reader.nkinds = n;
+    Flow *flow = flow_load_inside(json_string_data(&path), &reader, around, problems);
+    for (size_t i = 0; i < n; i++) mem_free(names[i]);
+    mem_free(names);
+    return flow;
 }

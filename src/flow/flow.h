@@ -41,6 +41,7 @@ enum {
     FLOW_EXPR_MAX = 100 << 10, /* bytes of one expression or template */
     FLOW_EXPRS_MAX = 4 << 20,  /* and of all of a workflow together */
     FLOW_FILES_MAX = 1000,     /* files of one workflow */
+    FLOW_FOLDERS_MAX = 100,    /* of kinds that a reader, or a definition, names */
     FLOW_DEPTH_MAX = 100,      /* of nodes in nodes, and of workflows in workflows */
     FLOW_NESTING_MAX = 400,    /* of YAML: a task in a task is three levels */
     FLOW_PROBLEMS_MAX = 100,   /* reported; then one more says that there are others */
@@ -70,8 +71,15 @@ Json flow_problem_json(const FlowProblem *p); /* {file, line, col, severity, mes
 /* Where the text of files comes from; NULL functions mean the file system. Paths of sub-workflows
  * are relative to the file that names them. */
 typedef struct FlowReader {
+    /* ERR_NOT_FOUND: there is no such file. */
     bool (*read)(void *ctx, const char *path, Buf *out, Error *err);
     void *ctx;
+    /* Calls `each` with the name of every file in a folder, in any order; nothing when there is no such
+     * folder. Only for suggestions and lists; NULL: none are made. */
+    void (*list)(void *ctx, const char *folder, void (*each)(void *to, const char *name), void *to);
+    /* Folders that kinds are looked for in first (kind_file.c). Borrowed. */
+    const char *const *kinds;
+    size_t nkinds;
 } FlowReader;
 
 /* The text of a file, as flow_load() reads it: at most FLOW_FILE_MAX bytes. root: that it has to be in; NULL:
@@ -107,8 +115,8 @@ typedef struct FlowAround {
 Flow *flow_load_inside(const char *path, const FlowReader *reader, const FlowAround *around,
                        FlowProblems *problems);
 
-/* The text of every file that was read: {"main": path, "files": {path: text}}. What is stored with a
- * run, and the way back from there. */
+/* The text of every file that was read: {"main": path, "files": {path: text}}, with "kinds", an array of folders,
+ * where the reader named some. What is stored with a run, and the way back from there. */
 Json flow_definition(const Flow *flow);
 Flow *flow_load_definition(Json definition, FlowProblems *problems);
 Flow *flow_load_definition_inside(Json definition, const FlowAround *around,
@@ -255,6 +263,21 @@ typedef struct Task {
     bool cleanup; /* in cleanupTasks, at whatever depth */
 } Task;
 
+/* A kind from outside: a file that is used by its name, in any dialect. */
+typedef struct OutsideKind {
+    const char *name, *about; /* about: half a sentence or a sentence, as written */
+    const char *file;
+    int line;    /* of `inputs`, or of the file */
+    Json inputs; /* a JSON Schema of an object, as written (kind_inputs.h) */
+    const struct
+        KindOutput { /* what it gives back; the input of each is what the graph ended with */
+        Json name;
+        const Expr *expr;
+    } * outputs;
+    size_t noutputs;
+    const Graph *graph; /* what it does */
+} OutsideKind;
+
 struct Node {
     uint32_t id;      /* unique in the flow: flow->first_node .. first_node + nnodes - 1 */
     int index;        /* in graph->nodes; -1 for the body of a map */
@@ -282,6 +305,7 @@ struct Node {
 
 struct Graph {
     const char *name;
+    const char *dialect; /* "graph", "tasks" or "pipeline" */
     const Flow *flow;
     uint32_t id; /* index in flow->graphs: stable for the same text */
     Node *nodes;
@@ -312,6 +336,8 @@ struct Graph {
     const char *mode;           /* "autonomous", "interactive", or NULL */
     /* of the graph of each file */
     const NetPolicy *net; /* config.net: where requests of what is in it may go; NULL: anywhere */
+    const OutsideKind
+        *outside; /* the kind that the file is: nothing of what is around is in sight; or NULL */
 };
 
 struct Flow {
@@ -326,6 +352,7 @@ struct Flow {
     Json secrets;    /* names of the secrets that it uses, each once: an array; JSON_NONE: none */
     uint64_t serial; /* no other that this process has loaded has the same */
     bool has_interrupts; /* somewhere in it interrupt_before, interrupt_after or interrupt */
+    bool has_tasks;      /* somewhere in it a graph is scoped */
 };
 
 /* What is inside a node, by the row of its kind: the graph that its child number `branch` runs (of a
@@ -334,7 +361,15 @@ struct Flow {
 const Graph *node_inside(const Node *node, int64_t branch);
 const Node *node_body(const Node *node);
 bool node_is_leaf(const Node *node);
+/* Graph number i that a node holds, from 0 to kind->nparams; NULL: there is none. */
+static inline const Graph *node_held(const Node *node, size_t i) {
+    const OutsideKind *outside = node->kind->outside;
+    return i < node->kind->nparams ? node->params[i].graph : outside ? outside->graph : NULL;
+}
 int64_t node_time_ms(const Node *node); /* its timeout, or that of the file inside it; 0: none */
+
+/* Where nodes of the flow's main file find kinds: folders, in order. For a flow that is run inside this one. */
+const char *const *flow_kind_folders(const Flow *flow, size_t *n);
 
 /* What an edge leads to, as people call it. */
 static inline const char *target_name(const Graph *g, int target) {

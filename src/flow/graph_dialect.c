@@ -17,6 +17,7 @@ const char *const config_keys[] = {"checkpointer",
                                    "timeout",
                                    "mode",
                                    "net",
+                                   "kinds",
                                    NULL};
 const char *const checkpointers[] = {"memory", "file", "sqlite", NULL};
 const char *const run_modes[] = {"autonomous", "interactive", NULL};
@@ -191,12 +192,16 @@ static bool load_graph_dialect(Loader *ld, LoadedFile *file, const YamlNode *roo
                                GraphImpl *graph) {
     NodeContext c = {ld, file, graph, file->from ? (Scope){0} : ld->outer};
     const YamlNode *state = key_map(ld, root, "state"), *config = key_map(ld, root, "config");
-    check_keys(ld, root, (KeyList){.names = graph_keys}, "a workflow");
+    check_keys(ld, root, (KeyList){.names = graph_keys, .more = file->kind ? kind_file_keys : NULL},
+               "a workflow");
     const char *name = key_text(ld, root, "name");
     graph->graph.name = name ? name : graph->graph.name;
     key_text(ld, root, "description");
     if (state) load_state(ld, state, graph);
-    if (config) load_config(ld, config, &graph->graph);
+    if (config) {
+        load_config(ld, config, &graph->graph);
+        load_kind_folders(ld, file, config);
+    }
     const YamlNode **sources;
     if (!load_nodes(&c, yaml_get(root, "nodes"), &sources)) return false;
     load_edges(&c, sources, yaml_get(root, "edges"));

@@ -9,6 +9,9 @@
  * and the first parameter does not take one, the object holds the parameters
  * (`approval: {prompt: ..., options: ...}`); other parameters may also stand beside the key, as keys
  * of the node (`env:`, `do:`).
+ *
+ * A *kind from outside* is a file that others use by its name (kind_file.c). Its Kind is made while a workflow is
+ * loaded and lives as long as that: `id` is KIND_OUTSIDE, its parameters are what the file says in `inputs`.
  */
 #ifndef PAWL_KIND_H
 #define PAWL_KIND_H
@@ -114,6 +117,7 @@ typedef struct Kind {
     bool result_is_object; /* its result can be merged without `output` */
     bool leaves; /* its executions leave the engine: a command, a request, a sleep, an answer */
     const char *help;
+    const struct OutsideKind *outside; /* the file that it is (flow.h); NULL: a row */
 } Kind;
 
 /* Indices into node->params, an enum for each kind. */

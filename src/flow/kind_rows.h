@@ -368,6 +368,14 @@ KIND(TRIGGER, PIPELINE, "trigger", WORKS(refused), "starts the work on a card", 
     PARAM(TRIGGER_CARD, "card", TEXT, "which one", .required = true)
 END
 
+/* ---- from outside ---- */
+
+/* What kinds that are files have in common; each has its name, its inputs after these and the dialect that it is used
+ * in (kind_file.c). In graphs and tests the inputs are all. */
+KIND(OUTSIDE, PIPELINE, "kind", STEERS(outside), "a kind from outside", .hidden = true)
+    STEP_PARAMS(OUTSIDE)
+END
+
 #undef KEPT_MOST
 #undef SCRIPT_PARAMS
 #undef RESULT_PARAMS

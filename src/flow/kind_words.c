@@ -1,8 +1,6 @@
 /* kind_words.c - the kinds of a dialect, as sentences name them. */
 #include "loader.h"
 
-#include "suggest.h"
-
 #include <stdio.h>
 #include <string.h>
 
@@ -22,14 +20,6 @@ const char *kind_list(DialectId dialect) {
         len += (size_t)snprintf(text + len, sizeof text - len, "%s%s", between, names[i]);
     }
     return text;
-}
-
-const char *nearest_kind(DialectId dialect, const YamlNode *word) {
-    Suggestion nearest = suggestion_for(word->text, word->len);
-    for (size_t i = 0; i < KIND_COUNT; i++) {
-        if (is_shown(&kinds[i], dialect)) suggestion_offer(&nearest, kinds[i].name);
-    }
-    return did_you_mean_this(nearest.best);
 }
 
 const char *article(const Kind *kind) {

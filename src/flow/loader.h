@@ -50,6 +50,10 @@ typedef struct LoadedFile {
     GraphImpl *graph;        /* NULL when it could not be made */
     bool loading;            /* it is being loaded: naming it again is a circle */
     struct LoadedFile *from; /* the file that named it first */
+    const char **kinds;      /* folders that it says kinds are in, as written */
+    size_t nkinds;
+    const char *kind_name; /* it is used as the kind of this name; NULL: it is not */
+    struct KindFile *kind; /* what it says of itself as a kind; NULL: it is none */
 } LoadedFile;
 
 typedef struct ExprImpl {
@@ -77,6 +81,9 @@ typedef struct FlowImpl {
     size_t nnets, nets_cap;
     Spot first_interrupt; /* file NULL: none */
     const char *first_interrupt_text;
+    const char *
+        *kinds; /* folders of the reader, and after those the ones that the main file adds */
+    size_t nkinds, nkinds_given;
 } FlowImpl;
 
 /* Variables that expressions can use, outermost first; of two with one name the later counts. */
@@ -91,11 +98,20 @@ typedef struct Loader {
     Arena *arena;
     Reporter *reporter;
     const FlowReader *reader;
-    size_t nodes_left; /* of FLOW_NODES_MAX */
-    size_t exprs_left; /* of FLOW_EXPRS_MAX */
-    int depth;         /* of nodes in nodes and workflows in workflows */
-    Scope outer;       /* what the nodes of the main file see of where it is run */
+    size_t nodes_left;   /* of FLOW_NODES_MAX */
+    size_t exprs_left;   /* of FLOW_EXPRS_MAX */
+    int depth;           /* of nodes in nodes and workflows in workflows */
+    Scope outer;         /* what the nodes of the main file see of where it is run */
+    const char *dialect; /* of the file that is being loaded */
 } Loader;
+
+/* What surrounds a node. */
+typedef struct NodeContext {
+    Loader *ld;
+    LoadedFile *file;
+    GraphImpl *graph;
+    Scope scope;
+} NodeContext;
 
 /* The flow keeps the value; returns it, borrowed. Consumes v. */
 Json keep(Loader *ld, Json v);
@@ -108,6 +124,48 @@ GraphImpl *new_graph(Loader *ld, const char *name, Spot spot);
 
 /* The graph of another file of the same dialect, named at `spot`; NULL after reporting why not. */
 const Graph *load_workflow(Loader *ld, LoadedFile *from, Spot spot, const char *name);
+
+/* ---- files (flow.c) ---- */
+
+/* A further file of the workflow. */
+typedef struct PartFile {
+    Loader *ld;
+    LoadedFile *from; /* that names it */
+    Spot spot;        /* there */
+    const char *path; /* tidy */
+    const char *kind; /* the kind that it is; NULL: a workflow */
+} PartFile;
+
+/* Loads it, unless it is loaded already. NULL: there is none (then *found is false), or it cannot be used, which was
+ * reported. */
+LoadedFile *open_part(const PartFile *part, bool *found);
+/* The path of what a file names, relative to it and tidy. In the arena. */
+char *beside(Loader *ld, const LoadedFile *file, const char *name);
+
+/* ---- kinds from outside (kind_file.c) ---- */
+
+extern const char *const kind_file_keys[]; /* the top-level keys of such a file */
+
+/* Reads what a file says of itself as a kind; a file without `kind` is none. False after reporting that it
+ * can be none. */
+bool load_kind_head(Loader *ld, LoadedFile *file, const YamlNode *root);
+/* And what it gives back, once it has its graph. */
+void load_kind_end(Loader *ld, LoadedFile *file, const YamlNode *root);
+void kind_is_bad(LoadedFile *file); /* there are errors in it */
+void keep_kind_folders(Loader *ld); /* for flow_kind_folders() */
+/* The folders that kinds are in, by a key of a map: a text or a list. */
+void load_kind_folders(Loader *ld, LoadedFile *file, const YamlNode *map);
+
+/* The kind of that name, for a node of a dialect in a file: a row, or from outside. NULL: there is none (found
+ * is false), or it cannot be used, which was reported at the word. */
+const Kind *find_kind(const NodeContext *c, DialectId dialect, const YamlNode *word, bool *found);
+/* The same with a parameter more for each key of the maps that is none of its inputs, where it takes others. The
+ * maps may be NULL. */
+const Kind *kind_with_more(Loader *ld, const Kind *kind, const YamlNode *a, const YamlNode *b);
+/* What can be said of a value of the file before anything runs: reported. */
+void check_input(const NodeContext *c, const Node *node, size_t param, const YamlPair *given);
+/* "; did you mean `shell`?" or ".", of all kinds that a file can use. In a static place. */
+const char *nearest_of_all(const NodeContext *c, DialectId dialect, const YamlNode *word);
 
 /* ---- dialects ---- */
 
@@ -136,8 +194,6 @@ extern const char *const schedule_keys[];
 bool is_shown(const Kind *kind, DialectId dialect);
 /* "jq, lua and shell": those that are shown. In a static place. */
 const char *kind_list(DialectId dialect);
-/* "; did you mean `shell`?" or ".". */
-const char *nearest_kind(DialectId dialect, const YamlNode *word);
 const char *article(const Kind *kind); /* "a" or "an" */
 
 /* ---- expressions (expr.c) ---- */
@@ -164,14 +220,6 @@ const Expr *load_query_part(Loader *ld, const YamlNode *node, QueryPart part,
 size_t find_jq_end(const char *text, size_t len, size_t at, const char *close);
 
 /* ---- nodes (node.c) and parameters (params.c) ---- */
-
-/* What surrounds a node. */
-typedef struct NodeContext {
-    Loader *ld;
-    LoadedFile *file;
-    GraphImpl *graph;
-    Scope scope;
-} NodeContext;
 
 /* Reads a parameter by its type, or sets what it is when nothing is given (NULL). */
 void load_param(const NodeContext *c, Node *node, const ParamInfo *info, const YamlPair *given,
@@ -242,7 +290,10 @@ void load_edges(const NodeContext *c, const YamlNode *const *sources, const Yaml
 
 /* ---- pieces of trees (fields.c) ---- */
 
-enum { KEYS_MAX = 200 };
+enum {
+    KEYS_MAX = 300,
+    INPUTS_MAX = 200, /* of a kind from outside */
+};
 
 /* The keys that a map can have. */
 typedef struct KeyList {

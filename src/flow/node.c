@@ -64,21 +64,42 @@ static void choose_run(Loader *ld, Choice *choice, const YamlNode *node, const Y
     }
 }
 
-static void choose_uses(Loader *ld, Choice *choice, const YamlNode *node, const YamlPair *pair) {
+static void choose_uses(const NodeContext *c, Choice *choice, const YamlNode *node,
+                        const YamlPair *pair) {
+    Loader *ld = c->ld;
     const YamlNode *with = yaml_get(node, "with");
     const char *name = field_text(ld, pair->value, "`uses`");
-    const Kind *kind = name ? kind_find(DIALECT_GRAPH, name) : NULL;
+    bool found = false;
+    const Kind *kind = name ? find_kind(c, DIALECT_GRAPH, pair->value, &found) : NULL;
     *choice = (Choice){.kind = kind, .said = pair};
-    if (name && !kind) {
+    if (name && !found) {
         report_at(ld->reporter, pair->value->spot, "There is no kind `%s`; the kinds are %s%s",
                   shown(name, pair->value->len), kind_list(DIALECT_GRAPH),
-                  nearest_kind(DIALECT_GRAPH, pair->value));
+                  nearest_of_all(c, DIALECT_GRAPH, pair->value));
     }
     if (with && expect_map(ld, with, "`with`")) choice->params = with;
 }
 
-static Choice find_choice(Loader *ld, const YamlNode *node) {
+/* The key of a kind from outside, whose value has the inputs. */
+static void choose_outside(const NodeContext *c, Choice *choice, const YamlNode *node,
+                           const char *const *general) {
+    for (size_t i = 0; i < node->n && !choice->said; i++) {
+        const YamlPair *pair = &node->pairs[i];
+        bool found = false;
+        if (has_name(general, pair->key->text, pair->key->len)) continue;
+        const Kind *kind = find_kind(c, DIALECT_GRAPH, pair->key, &found);
+        if (!found) continue;
+        *choice = (Choice){.kind = kind, .said = pair};
+        bool given = kind && !yaml_is_null(pair->value);
+        if (given && expect_map(c->ld, pair->value, "What a kind from outside is given")) {
+            choice->params = pair->value;
+        }
+    }
+}
+
+static Choice find_choice(const NodeContext *c, const YamlNode *node, const char *const *general) {
     Choice choice = {0};
+    Loader *ld = c->ld;
     for (size_t i = 0; i < node->n; i++) {
         const YamlPair *pair = &node->pairs[i];
         bool run = yaml_is(pair->key, "run"), uses = yaml_is(pair->key, "uses");
@@ -97,18 +118,22 @@ static Choice find_choice(Loader *ld, const YamlNode *node) {
         if (run) {
             choose_run(ld, &choice, node, pair);
         } else if (uses) {
-            choose_uses(ld, &choice, node, pair);
+            choose_uses(c, &choice, node, pair);
         } else {
             choose_key(&choice, pair, kind);
         }
     }
+    if (!choice.said) choose_outside(c, &choice, node, general);
+    if (choice.kind) choice.kind = kind_with_more(ld, choice.kind, choice.params, NULL);
     return choice;
 }
 
 /* ---- which keys ---- */
 
 /* Every key of a node without a known kind that no kind has. */
-static void check_unknown_kind(Loader *ld, const YamlNode *node, const char *const *general) {
+static void check_unknown_kind(const NodeContext *c, const YamlNode *node,
+                               const char *const *general) {
+    Loader *ld = c->ld;
     const char *known[KEYS_MAX];
     size_t n = add_keys(known, 0, (KeyList){.names = general, .kinds = true}), unknown = 0;
     for (size_t i = 0; i < KIND_COUNT; i++) {
@@ -122,7 +147,7 @@ static void check_unknown_kind(Loader *ld, const YamlNode *node, const char *con
         if (!has_name(known, key->text, key->len)) {
             report_at(ld->reporter, key->spot, "There is no kind of node `%s`; the kinds are %s%s",
                       shown(key->text, key->len), kind_list(DIALECT_GRAPH),
-                      nearest_kind(DIALECT_GRAPH, key));
+                      nearest_of_all(c, DIALECT_GRAPH, key));
             unknown++;
         }
     }
@@ -160,14 +185,16 @@ static void check_body_keys(Loader *ld, const YamlNode *node, const Kind *kind) 
     }
 }
 
-static void check_node_keys(Loader *ld, const YamlNode *node, const Choice *choice,
+static void check_node_keys(const NodeContext *c, const YamlNode *node, const Choice *choice,
                             const char *const *general) {
+    Loader *ld = c->ld;
     const Kind *kind = choice->kind;
     check_companion(ld, node, "language", "run");
     check_companion(ld, node, "with", "uses");
-    if (!choice->said) check_unknown_kind(ld, node, general);
+    if (!choice->said) check_unknown_kind(c, node, general);
     if (!kind) return;
-    char where[64];
+    char where[160];
+    ParamInfo own = {.name = choice->said->key->text};
     snprintf(where, sizeof where, "%s %s node", article(kind), kind->name);
     KeyList params = {.params = kind->params, .nparams = kind->nparams};
     KeyList beside = choice->beside ? params : (KeyList){0};
@@ -175,6 +202,10 @@ static void check_node_keys(Loader *ld, const YamlNode *node, const Choice *choi
     if (general == body_keys) {
         check_body_keys(ld, node, kind);
         beside.more = node_keys;
+    }
+    if (kind->outside) { /* its own key */
+        beside.params = &own;
+        beside.nparams = 1;
     }
     beside.kinds = true; /* a second kind has been reported */
     check_keys(ld, node, beside, where);
@@ -193,8 +224,8 @@ static const YamlPair **load_params(const NodeContext *c, Node *node, const Yaml
                                     const Choice *choice) {
     const Kind *kind = choice->kind;
     Reporter *reporter = c->ld->reporter;
-    Param *params = arena_alloc(c->ld->arena, kind->nparams * sizeof *params);
-    const YamlPair **givens = arena_alloc(c->ld->arena, kind->nparams * sizeof *givens);
+    Param *params = arena_alloc(c->ld->arena, (kind->nparams + 1) * sizeof *params);
+    const YamlPair **givens = arena_alloc(c->ld->arena, (kind->nparams + 1) * sizeof *givens);
     node->kind = kind;
     node->params = params;
     for (size_t i = 0; i < kind->nparams; i++) {
@@ -214,6 +245,7 @@ static const YamlPair **load_params(const NodeContext *c, Node *node, const Yaml
                       kind->name, info->help);
         }
         load_param(c, node, info, pair, &params[i]);
+        check_input(c, node, i, pair);
     }
     return givens;
 }
@@ -415,8 +447,8 @@ static void load_node(const NodeContext *c, Node *node, const YamlNode *yaml,
     }
     c->ld->depth++;
     node->source = keep(c->ld, yaml_json(yaml));
-    Choice choice = find_choice(c->ld, yaml);
-    check_node_keys(c->ld, yaml, &choice, general);
+    Choice choice = find_choice(c, yaml, general);
+    check_node_keys(c, yaml, &choice, general);
     if (choice.kind) {
         const YamlPair *const *given = load_params(c, node, yaml, &choice);
         if (kind_checks[choice.kind->id]) {

@@ -26,8 +26,8 @@ enum {
     NODES_PER_STEP = 3, /* itself, what it does after success, what it does after failure */
 };
 
-static const char *const pipeline_keys[] = {"name",  "description", "timeout",
-                                            "steps", "triggers",    NULL};
+static const char *const pipeline_keys[] = {"name",     "description", "timeout", "steps",
+                                            "triggers", "kinds",       NULL};
 static const char *const step_keys[] = {
     "id",         "name",       "description",         "type",     "config", "timeout",
     "on_success", "on_failure", "continue_in_context", "requires", NULL};
@@ -108,21 +108,22 @@ static void start_step(const PipelineLoad *p, Node *node, const YamlNode *yaml, 
     node->source = keep(p->ld, yaml_json(yaml));
 }
 
-static const Kind *find_type(Loader *ld, const YamlNode *step) {
-    static const char *const types[] = {"script", "docker", "agent", NULL};
+static const Kind *find_type(const NodeContext *c, const YamlNode *step) {
+    Loader *ld = c->ld;
+    bool found = false;
     const YamlNode *type = yaml_get(step, "type");
     if (!type) {
         report_at(ld->reporter, step->spot, "A step needs `type`: script, docker or agent.");
         return NULL;
     }
     if (!field_text(ld, type, "`type`")) return NULL;
-    const Kind *kind = kind_find(DIALECT_PIPELINE, type->text);
-    if (!kind || kind->hidden) {
+    const Kind *kind = find_kind(c, DIALECT_PIPELINE, type, &found);
+    if (!found || (kind && kind->hidden)) {
         report_at(ld->reporter, type->spot, "`type` must be script, docker or agent, not `%s`%s",
-                  shown(type->text, type->len), did_you_mean(type->text, type->len, types));
+                  shown(type->text, type->len), nearest_of_all(c, DIALECT_PIPELINE, type));
         return NULL;
     }
-    return kind;
+    return kind ? kind_with_more(ld, kind, yaml_get(step, "config"), NULL) : NULL;
 }
 
 /* `config` holds what comes after the parameters that every step has. The id became the name of the
@@ -132,7 +133,7 @@ static void load_step_params(const PipelineLoad *p, Node *node, const YamlNode *
     const YamlNode *config = yaml_get(step, "config");
     KeyList own = {.params = kind->params + SCRIPT_COMMAND,
                    .nparams = kind->nparams - SCRIPT_COMMAND};
-    char where[64];
+    char where[160];
     Param *params = arena_alloc(p->ld->arena, kind->nparams * sizeof *params);
     node->params = params;
     params[STEP_ID].value = node->name_json;
@@ -153,6 +154,7 @@ static void load_step_params(const PipelineLoad *p, Node *node, const YamlNode *
                       article(kind), kind->name, info->help);
         }
         load_param(p->c, node, info, pair, &params[i]);
+        if (i >= SCRIPT_COMMAND) check_input(p->c, node, i, pair);
     }
     params[STEP_ID].value = node->name_json;
 }
@@ -179,8 +181,14 @@ static void load_step(const PipelineLoad *p, Node *node, const YamlNode *step) {
                   "`requires` names labels of a runner: a map (`{arch: arm64}`) or a list "
                   "(`[gpio, camera]`).");
     }
-    node->kind = find_type(p->ld, step);
+    node->kind = find_type(p->c, step);
     if (node->kind) load_step_params(p, node, step);
+    if (node->kind && node->kind->outside && requires) {
+        report_at(p->ld->reporter, requires->spot,
+                  "`requires` is for steps that run somewhere; those inside the kind `%s` say what "
+                  "they require.",
+                  node->kind->name);
+    }
 }
 
 /* ---- edges ---- */
@@ -344,7 +352,10 @@ static bool load_pipeline_dialect(Loader *ld, LoadedFile *file, const YamlNode *
     Graph *g = &graph->graph;
     PipelineLoad p = {.c = &c, .ld = ld, .graph = g};
     const YamlNode *steps = yaml_get(root, "steps"), *triggers = yaml_get(root, "triggers");
-    check_keys(ld, root, (KeyList){.names = pipeline_keys}, "a pipeline");
+    check_keys(ld, root,
+               (KeyList){.names = pipeline_keys, .more = file->kind ? kind_file_keys : NULL},
+               "a pipeline");
+    load_kind_folders(ld, file, root);
     const char *name = key_text(ld, root, "name");
     g->name = name ? name : g->name;
     key_text(ld, root, "description");

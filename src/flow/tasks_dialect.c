@@ -15,8 +15,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-const char *const test_keys[] = {"id",         "name",  "description",  "timeout",  "config",
-                                 "configVars", "tasks", "cleanupTasks", "schedule", NULL};
+const char *const test_keys[] = {"id",       "name",       "description", "timeout",
+                                 "config",   "configVars", "tasks",       "cleanupTasks",
+                                 "schedule", "kinds",      NULL};
 const char *const task_keys[] = {"name",       "id",      "title", "config",
                                  "configVars", "timeout", "if",    NULL};
 const char *const schedule_keys[] = {"startup", "cron", "skipQueue", NULL};
@@ -107,7 +108,7 @@ static bool is_fixed(const ParamInfo *info) {
 }
 
 static const char *where_of(const Kind *kind) {
-    static _Thread_local char where[100];
+    static _Thread_local char where[160];
     snprintf(where, sizeof where, "the config of %s %s task", article(kind), kind->name);
     return where;
 }
@@ -157,9 +158,12 @@ static void load_task_config(TaskLoad *t) {
         check_keys(t->c->ld, t->config, (KeyList){.params = kind->params, .nparams = kind->nparams},
                    where_of(kind));
     }
-    t->params = arena_alloc(t->c->ld->arena, kind->nparams * sizeof *t->params);
+    t->params = arena_alloc(t->c->ld->arena, (kind->nparams + 1) * sizeof *t->params);
     t->node->params = t->params;
-    for (size_t i = 0; i < kind->nparams; i++) load_config_param(t, i);
+    for (size_t i = 0; i < kind->nparams; i++) {
+        load_config_param(t, i);
+        check_input(t->c, t->node, i, yaml_pair(t->config, kind->params[i].name));
+    }
 }
 
 /* ---- configVars of a task ---- */
@@ -298,7 +302,9 @@ static void load_task(const NodeContext *c, Node *node, const YamlNode *yaml, Js
     ld->depth--;
 }
 
-static const Kind *task_kind(Loader *ld, const YamlNode *yaml) {
+static const Kind *task_kind(const NodeContext *c, const YamlNode *yaml) {
+    Loader *ld = c->ld;
+    bool found = false;
     const YamlNode *name = yaml_get(yaml, "name");
     if (!name) {
         report_at(ld->reporter, yaml->spot,
@@ -307,13 +313,14 @@ static const Kind *task_kind(Loader *ld, const YamlNode *yaml) {
         return NULL;
     }
     const char *text = field_text(ld, name, "`name`");
-    const Kind *kind = text ? kind_find(DIALECT_TASKS, text) : NULL;
-    if (text && !kind) {
+    const Kind *kind = text ? find_kind(c, DIALECT_TASKS, name, &found) : NULL;
+    if (text && !found) {
         report_at(ld->reporter, name->spot, "There is no kind of task `%s`; the kinds are %s%s",
                   shown(name->text, name->len), kind_list(DIALECT_TASKS),
-                  nearest_kind(DIALECT_TASKS, name));
+                  nearest_of_all(c, DIALECT_TASKS, name));
     }
-    return kind;
+    return kind ? kind_with_more(ld, kind, yaml_get(yaml, "config"), yaml_get(yaml, "configVars"))
+                : NULL;
 }
 
 /* ---- lists of tasks ---- */
@@ -337,7 +344,7 @@ static void name_tasks(const NodeContext *c, const TaskList *list, size_t *from)
     for (size_t i = 0; i < list->n; i++) {
         const YamlNode *yaml = list->items[i];
         if (yaml->kind != YAML_MAP) continue;
-        const Kind *kind = task_kind(ld, yaml);
+        const Kind *kind = task_kind(c, yaml);
         Node *node = &g->nodes[g->nnodes];
         start_node(c, node, yaml, ids[i] ? ids[i] : free_name(&names, kind ? kind->name : "task"));
         if (ids[i]) {
@@ -449,7 +456,9 @@ static bool load_tasks_dialect(Loader *ld, LoadedFile *file, const YamlNode *roo
     g->scoped = true;
     g->recursion_limit = INT64_MAX;
     g->defaults = keep(ld, json_object());
-    check_keys(ld, root, (KeyList){.names = test_keys}, "a test");
+    check_keys(ld, root, (KeyList){.names = test_keys, .more = file->kind ? kind_file_keys : NULL},
+               "a test");
+    load_kind_folders(ld, file, root);
     const YamlNode *config = key_map(ld, root, "config"), *vars = key_map(ld, root, "configVars");
     const YamlNode *schedule = key_map(ld, root, "schedule");
     const char *id = key_text(ld, root, "id"), *name = key_text(ld, root, "name");

@@ -23,7 +23,7 @@ static bool serve(void *ctx, const char *path, Buf *out, Error *err) {
             return true;
         }
     }
-    return error_set(err, ERR_IO, "There is no such file.");
+    return error_set(err, ERR_NOT_FOUND, "There is no such file.");
 }
 
 static Flow *try_files(const File *files, FlowProblems *problems) {
