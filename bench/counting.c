@@ -43,7 +43,8 @@ static Flow *new_flow(void) {
     FlowProblems problems = {0};
     Buf text = BUF_INIT;
     write_flow(&text);
-    Flow *flow = flow_load("counting.yaml", &(FlowReader){read_text, text.data}, &problems);
+    Flow *flow =
+        flow_load("counting.yaml", &(FlowReader){.read = read_text, .ctx = text.data}, &problems);
     if (!flow) {
         give_up("%s", problems.items[0].msg);
     }

@@ -165,7 +165,7 @@ static bool read_text(void *text, const char *path, Buf *out, Error *err) {
 
 static Flow *flow_of(char *text) {
     FlowProblems problems = {0};
-    FlowReader reader = {read_text, text};
+    FlowReader reader = {.read = read_text, .ctx = text};
     Flow *flow = flow_load("bench.yaml", &reader, &problems);
     if (!flow) {
         give_up("%s", problems.items[0].msg);

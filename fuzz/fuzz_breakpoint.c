@@ -32,7 +32,7 @@ static const Flow *the_flow(void) {
     static Flow *flow;
     if (!flow) {
         FlowProblems problems = {0};
-        FlowReader reader = {read_text, NULL};
+        FlowReader reader = {.read = read_text};
         flow = flow_load("main.yaml", &reader, &problems);
         CHECK(flow);
         flow_problems_clear(&problems);

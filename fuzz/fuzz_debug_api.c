@@ -77,7 +77,7 @@ static Flow *the_flow(size_t i) {
     if (!flows[i]) {
         FlowProblems problems = {0};
         const char *text = texts[i];
-        FlowReader reader = {read_text, &text};
+        FlowReader reader = {.read = read_text, .ctx = &text};
         flows[i] = flow_load("flow.yaml", &reader, &problems);
         if (!flows[i] && problems.n) fprintf(stderr, "%s\n", problems.items[0].msg);
         CHECK(flows[i]);

@@ -169,7 +169,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     size_t before = json_heap_bytes();
     FlowProblems problems = {0};
     Bytes bytes = {data, size};
-    FlowReader reader = {serve, &bytes};
+    FlowReader reader = {.read = serve, .ctx = &bytes};
     Flow *flow = flow_load("main.yaml", &reader, &problems);
     check_problems(&problems, flow != NULL);
     if (flow) {

@@ -51,7 +51,7 @@ static void leave_session(World *w) {
     Json calls = json_parse(text, strlen(text), NULL, NULL);
     FlowProblems problems = {0};
     Error err = ERROR_INIT;
-    Flow *flow = flow_load("flow.yaml", &(FlowReader){read_text, NULL}, &problems);
+    Flow *flow = flow_load("flow.yaml", &(FlowReader){.read = read_text}, &problems);
     CHECK(flow);
     Run *run = engine_start_now(w->engine, flow, &(RunStart){.thread = "t"}, &err);
     CHECK(run);

@@ -27,7 +27,7 @@ static bool serve(void *ctx, const char *path, Buf *out, Error *err) {
 }
 
 static Flow *try_files(const File *files, FlowProblems *problems) {
-    FlowReader reader = {serve, (void *)(uintptr_t)files};
+    FlowReader reader = {.read = serve, .ctx = (void *)(uintptr_t)files};
     return flow_load(files[0].path, &reader, problems);
 }
 

@@ -331,7 +331,7 @@ static void nodes_that_come_later_are_matched(void **state) {
     Breakpoints *p = breakpoints_new(flow);
     FlowProblems problems = {0};
     const File injected[] = {{"flows/main.yaml", "nodes: [{name: probe, jq: .}]"}, {0}};
-    FlowReader reader = {serve, (void *)(uintptr_t)injected};
+    FlowReader reader = {.read = serve, .ctx = (void *)(uintptr_t)injected};
     FlowAround around = {.first = {(uint32_t)flow->nexprs, (uint32_t)flow->nnodes}};
     Flow *later = flow_load_inside("flows/main.yaml", &reader, &around, &problems);
     assert_non_null(later);

@@ -281,7 +281,7 @@ static void a_map_has_a_body_that_sees_its_variables(void **state) {
 }
 
 static Flow *load_inside(const File *files, const FlowAround *around, FlowProblems *problems) {
-    FlowReader reader = {serve, (void *)(uintptr_t)files};
+    FlowReader reader = {.read = serve, .ctx = (void *)(uintptr_t)files};
     return flow_load_inside(files[0].path, &reader, around, problems);
 }
 

@@ -40,7 +40,7 @@ static void text_that_is_no_yaml_has_a_place(void **state) {
     };
     RUN(cases);
     FlowProblems problems = {0};
-    FlowReader reader = {serve_nul, NULL};
+    FlowReader reader = {.read = serve_nul};
     expect_problems(flow_load("f", &reader, &problems), &problems,
                     "1:4: The control character U+0000 cannot stand in YAML; remove it, or write "
                     "it as an escape in double quotes.\n");
@@ -522,7 +522,7 @@ static bool serve_chain(void *ctx, const char *path, Buf *out, Error *err) {
 static void workflows_in_workflows_end_somewhere(void **state) {
     (void)state;
     FlowProblems problems = {0};
-    FlowReader reader = {serve_chain, NULL};
+    FlowReader reader = {.read = serve_chain};
     assert_null(flow_load("0.yaml", &reader, &problems));
     assert_int_equal(problems.n, 1);
     assert_string_equal(problems.items[0].file, "100.yaml");
