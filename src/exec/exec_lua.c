@@ -17,6 +17,7 @@
  * What the code may use is bounded by a meter (lua_meter.h), which the functions that it can call
  * keep to as well (lua_library.h). */
 #include "exec.h"
+#include "json_breath.h"
 #include "json_build.h"
 #include "json_print.h"
 #include "lua_json.h"
@@ -30,12 +31,13 @@
 #include <string.h>
 
 enum {
-    MEMORY_TIDY = 8 << 20, /* garbage is collected after a step that leaves more than this */
-    CHUNKS_MAX = 256,      /* kept compiled; past it all are forgotten */
-    MESSAGE_MAX = 1000,    /* bytes of what went wrong */
-    PRINT_COST = 1000,     /* instructions, besides one a byte: it bounds the log */
-    BUSY_MAX = 64,         /* steps that are under way at once; the others wait for their turn */
-    IDLE_MAX = 4,          /* interpreters that are kept for later */
+    MEMORY_LARGE = 1 << 20, /* code that has more may give back much */
+    MEMORY_TIDY = 8 << 20,  /* garbage is collected after a step that leaves more than this */
+    CHUNKS_MAX = 256,       /* kept compiled; past it all are forgotten */
+    MESSAGE_MAX = 1000,     /* bytes of what went wrong */
+    PRINT_COST = 1000,      /* instructions, besides one a byte: it bounds the log */
+    BUSY_MAX = 64,          /* steps that are under way at once; the others wait for their turn */
+    IDLE_MAX = 4,           /* interpreters that are kept for later */
     GC_STEP_KB = 64,
 };
 
@@ -49,6 +51,11 @@ typedef struct Lua {
     int nchunks;
     struct Lua *next; /* among those that are idle */
     /* of the step that runs */
+    Fiber *fiber; /* where it has given way; NULL: it does not run on one, or has ended there */
+    bool apart;   /* it runs on one */
+    int resumed, nresults; /* what lua_resume() gave */
+    size_t lines,
+        told;    /* that it printed since it began; that are in the log from before it began anew */
     Step *step;  /* while it has its turn */
     int status;  /* of its code, once that has ended */
     int tidying; /* cycles of the collector that are to come */
@@ -86,8 +93,11 @@ static int print_to_log(lua_State *L) {
     luaL_pushresult(&line);
     size_t len;
     const char *text = lua_tolstring(L, -1, &len);
+    Lua *lua = lua_of(L);
+    if (++lua->lines <= lua->told) return 0;
+    lua->told = lua->lines;
+    step_log(lua->step, "log", text, len);
     lua_meter_charge(L, PRINT_COST + len);
-    step_log(lua_of(L)->step, "log", text, len);
     return 0;
 }
 
@@ -156,6 +166,13 @@ static int make_code(lua_State *L) {
     return 0;
 }
 
+/* Makes a coroutine to run code in, if the last one is gone; false: there is no memory for it. */
+static bool has_code(Lua *lua) {
+    if (lua->code) return true;
+    lua_pushcfunction(lua->L, make_code);
+    return lua_pcall(lua->L, 0, 0, 0) == LUA_OK;
+}
+
 /* One with a coroutine to run code in; NULL: there is no memory for it. */
 static Lua *pool_take(LuaPool *pool) {
     Lua *lua = pool->idle;
@@ -165,12 +182,9 @@ static Lua *pool_take(LuaPool *pool) {
     } else {
         lua = lua_new();
     }
-    if (lua && !lua->code) {
-        lua_pushcfunction(lua->L, make_code);
-        if (lua_pcall(lua->L, 0, 0, 0) != LUA_OK) {
-            lua_free(lua);
-            lua = NULL;
-        }
+    if (lua && !has_code(lua)) {
+        lua_free(lua);
+        lua = NULL;
     }
     pool->nbusy += lua != NULL;
     return lua;
@@ -337,6 +351,60 @@ static void end_step(LuaPool *pool, Lua *lua, Step *step) {
 
 /* ---- slices ---- */
 
+static void end_code(void *ctx) {
+    Lua *lua = ctx;
+    if (!lua->meter.wants_fiber) take_result(lua, lua->resumed, lua->nresults);
+    leave_code(lua, lua->resumed == LUA_OK);
+}
+
+static bool go_on_apart(Lua *lua);
+
+/* The code, until its slice is over or it has ended; what came of it then: that may take long, too. */
+static bool run_code(Lua *lua) {
+    lua->resumed = lua_resume(lua->code, lua->L, 0, &lua->nresults);
+    if (lua->resumed == LUA_YIELD) return false;
+    if (!lua->fiber && lua->meter.bytes > MEMORY_LARGE && !lua->meter.wants_fiber) {
+        lua->fiber = fiber_new(end_code, lua);
+        return go_on_apart(lua);
+    }
+    end_code(lua);
+    return true;
+}
+
+static void run_on_fiber(void *ctx) {
+    Lua *lua = ctx;
+    while (!run_code(lua)) fiber_give_way(lua->fiber);
+}
+
+/* What takes long in C, and is none of Lua's, looks for itself: the result as JSON. */
+static void breathe(void *ctx) {
+    const Lua *lua = ctx;
+    if (lua->meter.slice_end && uv_hrtime() >= lua->meter.slice_end) fiber_give_way(lua->fiber);
+}
+
+/* Whether it has ended. */
+static bool go_on_apart(Lua *lua) {
+    json_breath = (JsonBreath){breathe, lua, 0};
+    bool ended = fiber_resume(lua->fiber);
+    json_breath = (JsonBreath){0};
+    if (!ended) return false;
+    fiber_free(lua->fiber);
+    lua->fiber = lua->meter.fiber = NULL;
+    return true;
+}
+
+static bool begin_code(Lua *lua) {
+    lua->meter.over = NULL;
+    lua->meter.late = lua->meter.wants_fiber = false;
+    lua->meter.instructions = 0;
+    lua->lines = 0;
+    error_clear(&lua->error);
+    if (!has_code(lua)) return false;
+    lua_pushcfunction(lua->code, run_step);
+    if (lua->apart) lua->fiber = lua->meter.fiber = fiber_new(run_on_fiber, lua);
+    return true;
+}
+
 /* Whether the collector is through. */
 static bool tidy(Lua *lua, uint64_t slice_end) {
     while (lua->tidying && (!slice_end || uv_hrtime() < slice_end)) {
@@ -362,21 +430,22 @@ static void exec_lua_go_on(Step *step) {
             return;
         }
         step_set_data(step, lua);
-        lua->meter.over = NULL;
-        lua->meter.late = false;
-        lua->meter.instructions = 0;
-        error_clear(&lua->error);
-        lua_pushcfunction(lua->code, run_step);
+        lua->apart = false;
+        lua->told = 0;
+        begin_code(lua);
     }
     lua->step = step;
     if (!lua->tidying) {
-        int n, status;
         lua_meter_slice(&lua->meter, slice_end, step_deadline(step));
-        status = lua_resume(lua->code, lua->L, 0, &n);
-        if (status != LUA_YIELD) {
-            take_result(lua, status, n);
-            leave_code(lua, status == LUA_OK);
-        } else {
+        bool ended = lua->fiber ? go_on_apart(lua) : run_code(lua);
+        if (ended && lua->meter.wants_fiber) {
+            lua->tidying = 0;
+            lua->apart = true;
+            lua_meter_stop(&lua->meter);
+            ended = !begin_code(lua);
+            if (ended) lua->failed = describe(lua, LUA_ERRMEM);
+        }
+        if (!ended) {
             step_took_long(step);
             return;
         }
@@ -395,8 +464,14 @@ static void exec_lua_start(Step *step) {
 static void exec_lua_drop(Step *step) {
     Lua *lua = step_data(step);
     if (!lua) return;
+    if (lua->fiber) { /* it ends at its next instruction */
+        lua->step = step;
+        lua_meter_end(&lua->meter);
+        while (!go_on_apart(lua)) continue;
+    } else if (!lua->tidying) {
+        leave_code(lua, false);
+    }
     lua_meter_stop(&lua->meter);
-    if (!lua->tidying) leave_code(lua, false);
     lua->tidying = 0; /* that comes with the next one */
     json_clear(&lua->result);
     if (lua->failed) json_unref(lua->failed->details);

@@ -1,5 +1,6 @@
 #include "lua_json.h"
 
+#include "json_breath.h"
 #include "json_print.h"
 #include "lua_meter.h"
 #include "mem.h"
@@ -258,6 +259,8 @@ int lua_json_array(lua_State *L) {
     return 1;
 }
 
+enum { COPY_CHARGE = 1024 };
+
 static void push_copy(lua_State *L, Json value, int depth) {
     Json key, item;
     luaL_checkstack(L, 6, NULL);
@@ -269,6 +272,7 @@ static void push_copy(lua_State *L, Json value, int depth) {
         lua_createtable(L, n < 1024 ? (int)n : 1024, 0);
         luaL_setmetatable(L, marked_name);
         for (size_t i = 0; i < n; i++) {
+            if (i % COPY_CHARGE == COPY_CHARGE - 1) lua_meter_charge(L, COPY_CHARGE);
             push_copy(L, json_array_get(value, i), depth + 1);
             lua_rawseti(L, -2, (lua_Integer)i + 1);
         }
@@ -325,6 +329,7 @@ static Json get_string(Getting *g, int index) {
 static Json get_array(Getting *g, int index, size_t n) {
     Json array = json_array();
     for (size_t i = 1; i <= n; i++) {
+        json_breathe();
         lua_rawgeti(g->L, index, (lua_Integer)i);
         Json item = get_value(g, lua_gettop(g->L));
         lua_pop(g->L, 1);
@@ -361,6 +366,7 @@ static Json get_object(Getting *g, int index) {
     lua_pushnil(g->L);
     while (good && lua_next(g->L, index)) {
         int top = lua_gettop(g->L);
+        json_breathe();
         for (int i = 0; i < 2 && good; i++) {
             Json part = i ? get_value(g, top) : get_key(g, top - 1);
             good = !json_is_none(part);
@@ -388,6 +394,7 @@ static bool is_sequence(lua_State *L, int index, size_t *n) {
     lua_pushnil(L);
     while (lua_next(L, index)) {
         lua_pop(L, 1);
+        json_breathe();
         lua_Integer key = lua_isinteger(L, -1) ? lua_tointeger(L, -1) : 0;
         if (key < 1 || (size_t)key > *n) {
             lua_pop(L, 1);

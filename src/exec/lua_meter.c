@@ -8,6 +8,7 @@ enum {
     A_LOOK = 1000,   /* instructions between two looks at the meter */
     LARGE = 1 << 16, /* memory of this size is long work for a single instruction */
     BYTES_AN_INSTRUCTION = 16,
+    GRACE_NS = 2000000, /* after a slice, for functions in C to come to their end */
 };
 
 static LuaMeter *meter_of(lua_State *L) {
@@ -36,15 +37,34 @@ static bool look(LuaMeter *meter, uint64_t instructions) {
     return !meter->over;
 }
 
+/* The slice is over: gives way, if that can be done here without leaving the code. */
+static void give_way(lua_State *L, LuaMeter *meter) {
+    if (meter->fiber) {
+        fiber_give_way(meter->fiber);
+        look(meter, 0);
+    } else if (uv_hrtime() >= meter->slice_end + GRACE_NS) {
+        meter->wants_fiber = true;
+        set_over(meter, "has to begin anew");
+    }
+    if (meter->over) luaL_error(L, "the code %s", meter->over);
+}
+
 static void on_count(lua_State *L, lua_Debug *where) {
     LuaMeter *meter = meter_of(L);
     (void)where;
     if (!look(meter, A_LOOK)) luaL_error(L, "the code %s", meter->over);
-    if (meter->slice_over && lua_isyieldable(L)) lua_yield(L, 0);
+    if (!meter->slice_over) return;
+    if (meter->fiber || !lua_isyieldable(L)) {
+        give_way(L, meter);
+    } else {
+        lua_yield(L, 0);
+    }
 }
 
 void lua_meter_charge(lua_State *L, uint64_t instructions) {
-    if (!look(meter_of(L), instructions)) luaL_error(L, "the code %s", meter_of(L)->over);
+    LuaMeter *meter = meter_of(L);
+    if (!look(meter, instructions)) luaL_error(L, "the code %s", meter->over);
+    if (meter->running && meter->slice_over) give_way(L, meter);
 }
 
 static void *allocate(void *ctx, void *p, size_t old, size_t size) {
@@ -76,6 +96,7 @@ void lua_meter_start(LuaMeter *meter, lua_State *code) {
     meter->late = meter->slice_over = false;
     meter->instructions = 0;
     meter->over = NULL;
+    meter->wants_fiber = false;
     meter->running = true;
     lua_sethook(code, on_count, LUA_MASKCOUNT, A_LOOK);
 }
@@ -83,6 +104,11 @@ void lua_meter_start(LuaMeter *meter, lua_State *code) {
 void lua_meter_slice(LuaMeter *meter, uint64_t slice_end, uint64_t deadline) {
     meter->slice_end = slice_end;
     meter->deadline = deadline;
+}
+
+void lua_meter_end(LuaMeter *meter) {
+    if (meter->running) set_over(meter, "was ended");
+    meter->slice_end = 0;
 }
 
 void lua_meter_stop(LuaMeter *meter) {

@@ -7,11 +7,14 @@
  * cannot hold the error with pcall() and go on.
  *
  * Where a slice is over the coroutine yields, out of the midst of the code: lua_resume() gives
- * LUA_YIELD, and goes on with it. It does not where a function in C has called the code (what
- * table.sort() compares with, what string.gsub() replaces with): there the slice goes on.
+ * LUA_YIELD, and goes on with it. It cannot where a function in C works, or has called the code (what
+ * table.sort() compares with, what string.gsub() replaces with): there the code is ended with wants_fiber, and begins anew
+ * on one (base/fiber.h), which gives way anywhere.
  */
 #ifndef PAWL_LUA_METER_H
 #define PAWL_LUA_METER_H
+
+#include "fiber.h"
 
 #include <lua.h>
 #include <stdbool.h>
@@ -33,6 +36,8 @@ typedef struct LuaMeter {
     bool late;          /* the deadline was passed */
     bool slice_over;
     bool running;
+    Fiber *fiber;     /* that the code runs on; NULL: on none */
+    bool wants_fiber; /* the slice is over where nothing else helps */
     const char *over; /* which limit was passed, as half a sentence; NULL: none */
 } LuaMeter;
 
@@ -44,6 +49,9 @@ void lua_meter_start(LuaMeter *meter, lua_State *code);
 void lua_meter_stop(LuaMeter *meter);
 /* Before each slice: when it is over and when the node is, as uv_hrtime() counts; 0: never. */
 void lua_meter_slice(LuaMeter *meter, uint64_t slice_end, uint64_t deadline);
+
+/* Code that runs on a fiber, and has given way, ends when it goes on. */
+void lua_meter_end(LuaMeter *meter);
 
 /* As if so many instructions had been executed. Raises when a limit is passed. */
 void lua_meter_charge(lua_State *L, uint64_t instructions);

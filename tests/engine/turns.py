@@ -243,6 +243,28 @@ def clock_of_a_node(world):
                 raise Broken(f"{kind}: it took {took} s")
 
 
+def clock_of_lua_functions(world):
+    """functions of Lua that take long in C begin anew where they can give way, once, and come to the same"""
+    code = """print("begun")
+      local t = {} for i = 1, 100000 do t[i] = i * 7919 % 100003 end
+      table.sort(t, function(a, b) return a > b end)
+      local u = {} for i = 1, 100000 do u[i] = i * 7919 % 100003 end
+      table.sort(u)
+      local s, n = (("ab"):rep(100000)):gsub("a", function(c) return "xy" end)
+      print("sorted")
+      return {first = t[1], last = t[100000], small = u[1], large = u[100000], n = n, len = #s,
+              found = (("a"):rep(60)):find((".-"):rep(3) .. "b") or 0, all = t}"""
+    world.write("lua.yaml", "name: lua\nnodes:\n  - name: a\n    lua: |\n      " + code + "\n    output: o\n")
+    answer = world("run", "lua.yaml", "--thread", "t", "--stream", "debug").gives(DONE)
+    lines = [json.loads(line) for line in answer.out.splitlines() if line.startswith("{")]
+    logs = [line["text"] for line in lines if line.get("type") == "log"]
+    world.same(logs, ["begun\n", "sorted\n"], "what it printed")
+    o = world("show", "t", "--json").json["o"]
+    world.same([o[k] for k in ("first", "last", "small", "large", "n", "len", "found")],
+               [100002, 1, 1, 100002, 100000, 300000, 0])
+    world.same(o["all"], sorted(o["all"], reverse=True), "the order")
+
+
 @paced
 def clock_of_what_is_around_a_node(world):
     """the timeouts of node and run hold over reducers and what a command is given, and all of it comes to its end"""
@@ -288,6 +310,10 @@ AGAIN = "retry: {attempts: 1000, delay: 0s}"
 FOREVER = {"jq": f"jq: 'last(range(1e12)) | {{}}', {AGAIN}", "lua": f"lua: 'while true do end', {AGAIN}",
            "while": f"while: 'true', do: [{{name: in, jq: 'last(range(1e12)) | {{}}', {AGAIN}}}]",
            "edge": "jq: '{}', goto: [%s]" % ", ".join(["{if: 'last(range(4000000)) | not', to: __end__}"] * 200),
+           "lua sort": "lua: 'local t = {} for i = 1, 100000 do t[i] = i * 7919 %% 10007 end while true do "
+                       "table.sort(t, function(a, b) return a < b end) table.sort(t, function(a, b) return a > b end) end', %s"
+                       % AGAIN,
+           "lua pattern": "lua: 'while true do ((\"a\"):rep(3000)):find((\".-\"):rep(4) .. \"b\") end', %s" % AGAIN,
            "reducer": "jq: '{%s}'" % ", ".join(f"k{i}: 1" for i in range(200)),
            "environment": "shell: 'true', env: {%s}" % ", ".join(f"A{i}: 'last(range(4000000))'" for i in range(200)),
            "retry": "jq: 'error(1)', retry: {attempts: 100000, delay: 0s, if: 'last(range(4000000)) > 0'}"}
