@@ -232,6 +232,7 @@ static void take_error(const Handler *h, LevelAt failed, Json error) {
     } else {
         const Node *node = frame_top(f)->node;
         frame_top(f)->node = NULL;
+        inject_hand_down(f);
         run_record_result(f->run, f, node, "failed", (StepResult){.error = json_ref(error)});
         inject_done(f, (StepResult){.update = json_none()});
     }

@@ -87,6 +87,17 @@ bool frame_drop_injection(Frame *f, int64_t id) {
     return false;
 }
 
+/* The node at the top was injected, and ends with its error: what was put beside it then runs at its place. */
+void inject_hand_down(Frame *f) {
+    uint32_t level = f->nlevels - 1;
+    for (Injected *i = f->injections; i; i = i->next) {
+        if (i->level != level || i->where == INJECT_INSTEAD) continue;
+        i->level = level - 1;
+        i->where = frame_top(f)->injected->where;
+        frame_mark(f);
+    }
+}
+
 void inject_drop_level(Frame *f) {
     if (injected_drop(f, f->nlevels - 1)) frame_mark(f);
 }

@@ -12,6 +12,7 @@ bool inject_after(Frame *f);
 void inject_take_back(Frame *f);
 /* The top level is one, and is past its last node; result is what that came to. Consumes it. */
 void inject_done(Frame *f, StepResult result);
+void inject_hand_down(Frame *f); /* of a level that ends: to the one below it */
 void inject_drop_level(Frame *f); /* those that wait for the node of the top level are of no use */
 
 #endif

@@ -634,6 +634,17 @@ def inject_one_that_fails_and_is_not_caught(world):
     world.same(world.read("ran"), "n is 2\n", "what ran")
 
 
+def inject_at_the_error_of_an_injected_node(world):
+    """what is injected where an injected node failed runs in its place"""
+    with at(world, "say") as d:
+        d.call("inject", name="bad", node={"shell": "exit 4"})
+        world.same(d.go("continue").one["node"], "bad", "where it stops")
+        d.call("inject", name="other", node={"shell": "echo other >> ran"})
+        d.call("inject", where="after", name="more", node={"shell": "echo more >> ran"})
+        ended(d)
+    world.same(world.read("ran"), "other\nmore\nn is 2\n", "what ran")
+
+
 def inject_one_that_fails_and_is_skipped(world):
     """after an injected node failed, skip goes on with the node that it was injected at"""
     with at(world, "say") as d:
