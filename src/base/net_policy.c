@@ -158,9 +158,9 @@ static bool is_name(const char *text) {
 
 static bool read_word(const char *text, Rule *rule) {
     *rule = (Rule){.kind = RULE_ANY};
-    if (!strcmp(text, "any")) return true;
+    if (!strcasecmp(text, "any")) return true;
     rule->kind = RULE_PUBLIC;
-    if (!strcmp(text, "public")) return true;
+    if (!strcasecmp(text, "public")) return true;
     rule->kind = RULE_RANGE;
     if (read_range(text, &rule->range)) return true;
     bool below = text[0] == '*' && text[1] == '.';
@@ -197,19 +197,22 @@ NetPolicy *net_policy_new(void) {
     return mem_zalloc(sizeof(NetPolicy));
 }
 
-NetPolicy *net_policy_parse(const char *list, Error *err) {
-    NetPolicy *p = net_policy_new();
+bool net_policy_add_list(NetPolicy *p, const char *list, Error *err) {
     for (const char *at = list; at; at = *at ? at + 1 : NULL) {
         at += strspn(at, " \t");
         size_t all = strcspn(at, ","), len = all;
         while (len && strchr(" \t", at[len - 1])) len--;
-        if (!net_policy_add(p, at, len, err)) {
-            net_policy_free(p);
-            return NULL;
-        }
+        if (!net_policy_add(p, at, len, err)) return false;
         at += all;
     }
-    return p;
+    return true;
+}
+
+NetPolicy *net_policy_parse(const char *list, Error *err) {
+    NetPolicy *p = net_policy_new();
+    if (net_policy_add_list(p, list, err)) return p;
+    net_policy_free(p);
+    return NULL;
 }
 
 void net_policy_free(NetPolicy *p) {

@@ -30,6 +30,7 @@ typedef struct NetPolicy NetPolicy;
 
 /* Words parted by commas; blanks around them do not count. NULL on error. */
 NetPolicy *net_policy_parse(const char *list, Error *err);
+bool net_policy_add_list(NetPolicy *p, const char *list, Error *err); /* to those that are there */
 /* The same, one by one: what is empty allows nothing. */
 NetPolicy *net_policy_new(void);
 bool net_policy_add(NetPolicy *p, const char *word, size_t len, Error *err);

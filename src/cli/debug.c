@@ -486,6 +486,15 @@ static int end_asking(Debug *d, int code) {
 
 /* ---- opening: a run ---- */
 
+/* Asked before the run is opened, which would change it. */
+static bool checkpoint_is_there(Debug *d, const Place *place, Error *err) {
+    if (!place->seq) return true;
+    Json answer = client_ask(d->asking.client, "run_state", place_args(place), err);
+    bool there = !json_is_none(answer);
+    json_unref(answer);
+    return there;
+}
+
 static int debug_thread(Debug *d, const char *name) {
     Place place = {0};
     Error err = ERROR_INIT;
@@ -498,7 +507,7 @@ static int debug_thread(Debug *d, const char *name) {
         return EXIT_USAGE;
     }
     d->store_hint = cli_store_hint(d->args->common.store);
-    bool ok = begin_asking(d, &err) &&
+    bool ok = begin_asking(d, &err) && checkpoint_is_there(d, &place, &err) &&
               open_session(
                   d, "run_open",
                   OBJECT(KEY("thread", place.thread),

@@ -139,6 +139,7 @@ static bool read_names(const Command *command, const Option *option, const char 
 static bool read_root(const Command *command, const Option *option, const char *text,
                       SafeRoot **root) {
     Error err = ERROR_INIT;
+    if (!*text) return options_complain(command, "--%s takes the name of a folder.", option->name);
     char *here = getcwd(NULL, 0);
     safe_root_free(*root);
     *root = safe_root_new(text, here ? here : "/", &err);
@@ -149,9 +150,9 @@ static bool read_root(const Command *command, const Option *option, const char *
 static bool read_net(const Command *command, const Option *option, const char *text,
                      NetPolicy **net) {
     Error err = ERROR_INIT;
-    net_policy_free(*net);
-    *net = net_policy_parse(text, &err);
-    return *net || options_complain(command, "--%s: %s", option->name, err.msg);
+    if (!*net) *net = net_policy_new();
+    return net_policy_add_list(*net, text, &err) ||
+           options_complain(command, "--%s: %s", option->name, err.msg);
 }
 
 static bool add_folder(const Command *command, const Option *option, const char *text,

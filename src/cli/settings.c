@@ -1,5 +1,6 @@
 #include "settings.h"
 
+#include "engine.h"
 #include "inputs.h"
 #include "jq.h"
 #include "json_parse.h"
@@ -116,6 +117,17 @@ bool settings_text(const Command *command, const char *path, Json *value) {
     return ok;
 }
 
+/* What is more than the state of a run may be is not read to its end. A value takes a little more on the heap than it
+ * counts for. */
+static const JsonParseOptions of_a_state = {.max_bytes = (size_t)(2 * ENGINE_STATE_MAX)};
+
+static bool input_fits(const Command *command, Json value, const Error *err) {
+    bool fits = json_is_none(value) ? err->code != ERR_LIMIT : json_size(value) <= ENGINE_STATE_MAX;
+    return fits ||
+           options_complain(command, "the input is too large: the state of a run may have %d MB.",
+                            (int)(ENGINE_STATE_MAX >> 20));
+}
+
 static bool read_input(const Command *command, const char *path, Json *value) {
     Buf text = BUF_INIT;
     Error err = ERROR_INIT;
@@ -123,8 +135,9 @@ static bool read_input(const Command *command, const char *path, Json *value) {
         buf_clear(&text);
         return options_refuse(command, &err);
     }
-    *value = json_parse(text.data ? text.data : "", text.len, NULL, &err);
+    *value = json_parse(text.data ? text.data : "", text.len, &of_a_state, &err);
     buf_clear(&text);
+    if (!input_fits(command, *value, &err)) return false;
     return !json_is_none(*value) ||
            options_complain(command, "the input in %s is not JSON: %s.",
                             strcmp(path, "-") ? path : "<stdin>", without_stop(&err));

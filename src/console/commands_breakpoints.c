@@ -230,7 +230,12 @@ void view_watches(View *v, Json answer) {
             view_puts(v, k ? ", " : "");
             view_json(v, json_array_get(results, k), VIEW_LINE);
         }
-        view_puts(v, json_array_len(results) ? "\n" : "no output\n");
+        if (json_kind(field_get(watch, "omitted")) == JSON_OBJECT) {
+            view_puts(v, json_array_len(results) ? ", " : "");
+            view_format(v, field_get(watch, "omitted"), "{preview} (too large to print)\n");
+        } else {
+            view_puts(v, json_array_len(results) ? "\n" : "no output\n");
+        }
     }
 }
 

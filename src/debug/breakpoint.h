@@ -40,7 +40,7 @@
  * the change of state. hit_count counts those; ignore_count and hit_condition look at it.
  *
  * Expressions have neither clock nor environment (a message may ask for the time), and a budget of
- * BREAK_STEPS and BREAK_MEMORY: one that goes over it fails, which is no hit.
+ * BREAK_STEPS, BREAK_MS and BREAK_MEMORY: one that goes over it fails, which is no hit.
  *
  * A breakpoint has one thread: the loop's, or that of whoever made it to look into the record (travel.h).
  */
@@ -81,6 +81,7 @@ enum {
     BREAK_NAME_MAX = 1000,      /* of any other text */
     BREAK_LOG_MAX = 10 << 10,   /* of what a log point says; the rest is cut off */
     BREAK_STEPS = 1000000,      /* of one evaluation */
+    BREAK_MS = 50,              /* that it may take, whatever its steps */
     BREAK_MEMORY = 64 << 20,
 };
 

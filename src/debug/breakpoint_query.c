@@ -35,7 +35,8 @@ struct Query {
     size_t n, cap;
 };
 
-static const JqHost query_host = {.budget = {.steps = BREAK_STEPS, .memory = BREAK_MEMORY}};
+static const JqHost query_host = {
+    .budget = {.steps = BREAK_STEPS, .memory = BREAK_MEMORY, .slice = 10000}};
 
 void query_free(Query *q) {
     if (!q) return;
@@ -67,7 +68,8 @@ static Variant *add_variant(Query *q, uint64_t has, const char *const *vars, siz
 
 static Json first_output(Variant *v, Json input, const Json *vars, Error *err) {
     v->run = v->run ? v->run : jq_run_new(v->program, &query_host);
-    return evaluator_first(v->run, json_is_none(input) ? json_null() : json_ref(input), vars, err);
+    return evaluator_first(v->run, json_is_none(input) ? json_null() : json_ref(input), vars,
+                           BREAK_MS, err);
 }
 
 /* ---- queries at nodes ---- */

@@ -25,7 +25,8 @@ enum {
     INSPECT_LARGEST_MAX = 1000,
     INSPECT_ANSWER_MAX = 16 << 20, /* bytes of results, or of the keys of a page */
     INSPECT_WORK_MAX = 5000000,    /* values that one search looks at; long texts count for more */
-    INSPECT_EVAL_STEPS = 20000000, /* tenths of a second as a rule, seconds at worst */
+    INSPECT_EVAL_STEPS = 20000000, /* tenths of a second as a rule, */
+    INSPECT_EVAL_MS = 1000,        /* and never more than this */
     INSPECT_EVAL_MEMORY = 256 << 20, /* bytes */
 };
 

@@ -12,6 +12,7 @@
 #include "utf8.h"
 
 #include <stdlib.h>
+#include <uv.h>
 
 enum {
     VARIABLES_LIMIT = 100,
@@ -449,6 +450,8 @@ Json inspect_diff(Json from, Json to, size_t limit) {
 
 /* ---- evaluating ---- */
 
+enum { EVAL_SLICE = 10000 };
+
 typedef struct Results {
     Json list, omitted;
     uint64_t bytes;
@@ -473,7 +476,8 @@ static bool add_result(Results *r, Json value) {
 
 Json inspect_eval(const InspectEval *eval, Error *err) {
     JqHost host = {.budget = {.steps = eval->steps ? eval->steps : INSPECT_EVAL_STEPS,
-                              .memory = eval->memory ? eval->memory : INSPECT_EVAL_MEMORY}};
+                              .memory = eval->memory ? eval->memory : INSPECT_EVAL_MEMORY,
+                              .slice = EVAL_SLICE}};
     JqOptions options = {.vars = eval->vars, .nvars = eval->nvars, .file = "expression"};
     if (eval->len > FLOW_EXPR_MAX) {
         error_set(err, ERR_LIMIT, "The expression is longer than %d KB; that is the limit.",
@@ -487,9 +491,18 @@ Json inspect_eval(const InspectEval *eval, Error *err) {
     if (!program && err) secrets_explain(err);
     Json value;
     if (run) {
+        uint64_t until = uv_hrtime() + (uint64_t)INSPECT_EVAL_MS * 1000000;
         jq_run_start(run, json_ref(eval->state), eval->values);
-        while ((status = jq_run_next(run, &value)) == JQ_OUTPUT && add_result(&r, value)) {}
+        do {
+            status = jq_run_next(run, &value);
+        } while ((status == JQ_OUTPUT && add_result(&r, value)) ||
+                 (status == JQ_PAUSED && uv_hrtime() < until));
         if (status == JQ_FAILED && err) *err = *jq_run_error(run);
+        if (status == JQ_PAUSED) {
+            error_set(err, ERR_LIMIT, "The expression took longer than %d s, which is the limit.",
+                      INSPECT_EVAL_MS / 1000);
+            status = JQ_FAILED;
+        }
     }
     jq_run_free(run);
     jq_program_free(program);

@@ -412,7 +412,7 @@ static void look_for_requests(uv_timer_t *timer) {
 Engine *engine_new(const EngineOptions *options, Error *err) {
     Engine *e = mem_zalloc(sizeof *e);
     e->options = *options;
-    uint64_t max = options->max_state ? options->max_state : (uint64_t)256 << 20;
+    uint64_t max = options->max_state ? options->max_state : ENGINE_STATE_MAX;
     e->options.max_state = max < STORE_IMAGE_MAX ? max : STORE_IMAGE_MAX;
     if (!e->options.max_given) e->options.max_given = (uint64_t)256 << 20;
     if (options->work) memcpy(e->work, options->work, sizeof e->work);

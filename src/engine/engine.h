@@ -93,6 +93,8 @@ typedef struct SecretSource {
     void *ctx;
 } SecretSource;
 
+#define ENGINE_STATE_MAX ((uint64_t)256 << 20) /* bytes of a state, unless told otherwise */
+
 typedef struct EngineOptions {
     uv_loop_t *loop;
     /* NULL: nothing is recorded. The engine's own until engine_free(): whoever else reads does so

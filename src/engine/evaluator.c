@@ -226,8 +226,8 @@ static Json first_of(Evaluator *m, JqRun **place, Json input, const Json *vars, 
                      : first_before(m, *place, input, vars, err);
 }
 
-Json evaluator_first(JqRun *run, Json input, const Json *vars, Error *err) {
-    static const Evaluator nobody;
+Json evaluator_first(JqRun *run, Json input, const Json *vars, uint64_t ms, Error *err) {
+    Evaluator nobody = {.deadline = uv_hrtime() + ms * 1000000};
     return first_before(&nobody, run, input, vars, err);
 }
 

@@ -80,9 +80,9 @@ void evaluator_set_later(Evaluator *m, Error *err);
 /* Whether one is under way that goes on later. */
 bool evaluator_is_later(const Evaluator *m);
 
-/* The same of any machine; consumes input. No output, and what fails, gives JSON_NONE; *err is set when it
- * fails. */
-Json evaluator_first(JqRun *run, Json input, const Json *vars, Error *err);
+/* The same of any machine, whose budget has slices, within so many milliseconds; consumes input. No output, and what
+ * fails, gives JSON_NONE; *err is set when it fails. */
+Json evaluator_first(JqRun *run, Json input, const Json *vars, uint64_t ms, Error *err);
 
 /* The same, but an expression that has no output gives JSON_NONE without an error. */
 Json evaluator_query(Evaluator *m, const Expr *expr, Json input, Error *err);

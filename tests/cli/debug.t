@@ -617,3 +617,42 @@ Going back names the frames that go back, too; whoever comes is shown all frames
     Frame 3 (parallel[1]) paused before `b` (jq), w.yaml:5
     The run stays as it is. `pawl debug t` comes back to it.
     [3]
+
+A checkpoint that is not there is refused before anything is opened
+    $ cat > w.yaml <<'END'
+    > name: w
+    > nodes: [{name: a, jq: '{n: 1}'}]
+    > END
+    $ pawl run w.yaml --thread t -q
+    {
+      "n": 1
+    }
+    $ pawl debug t@99
+    2> pawl debug: Thread `t` has no checkpoint 99: its last is 2. `pawl history t` lists those that are there.
+    [2]
+    $ pawl debug t@99 --json
+    {"error":{"code":"not_found","message":"Thread `t` has no checkpoint 99: its last is 2.","thread":"t","checkpoint":99}}
+    2> pawl debug: Thread `t` has no checkpoint 99: its last is 2. `pawl history t` lists those that are there.
+    [2]
+    $ pawl history t | wc -l
+    3
+
+A watch of a value that is too large to print says so
+    $ cat > w.yaml <<'END'
+    > name: w
+    > nodes: [{name: a, jq: '{}'}]
+    > END
+    $ printf 'watch "x" * 30000000\nwatch empty\nwatch\nquit\n' > watch.txt
+    $ pawl debug w.yaml --thread large -x watch.txt
+    Frame 1 paused before `a` (jq), at the start, w.yaml:2
+        2  nodes: [{name: a, jq: '{}'}]
+    (pawl) watch "x" * 30000000
+    Watch 1: "x" * 30000000
+    (pawl) watch empty
+    Watch 2: empty
+    (pawl) watch
+    1: "x" * 30000000 = "xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx... (too large to print)
+    2: empty = no output
+    (pawl) quit
+    The run stays as it is. `pawl debug large` comes back to it.
+    [3]

@@ -224,3 +224,20 @@ Help says what it does and how it ends
     Usage: pawl run [OPTION...] FILE
     $ pawl help run | grep -c 'Exit codes'
     1
+
+Options of what a run may reach add up, in any case of letters, and an empty folder is none
+    $ echo 'nodes: [{name: a, jq: "{}"}]' > w.yaml
+    $ pawl run w.yaml -q --store memory: --root ''
+    2> pawl run: --root takes the name of a folder.
+    2> Try `pawl help run`.
+    [2]
+    $ echo 'nodes: [{name: ask, http: "http://127.0.0.1:9/", output: a}]' > ask.yaml
+    $ pawl run ask.yaml -q --store memory: --net Any
+    2> ask.yaml:1:9: error: node ask: Cannot connect to 127.0.0.1:9: Connection refused. Check that the server runs there, and the address and port.
+    [1]
+    $ pawl run ask.yaml -q --store memory: --net 10.0.0.0/8 --net PUBLIC
+    2> ask.yaml:1:9: error: node ask: 127.0.0.1:9 is not asked: its address, 127.0.0.1, is none that requests may go to here (10.0.0.0/8, PUBLIC).
+    [1]
+    $ pawl run ask.yaml -q --store memory: --net public --net 127.0.0.1
+    2> ask.yaml:1:9: error: node ask: Cannot connect to 127.0.0.1:9: Connection refused. Check that the server runs there, and the address and port.
+    [1]
