@@ -1,42 +1,20 @@
-/* A mask is a list of patterns, sorted by their first four bytes. A text is looked through from front to back: where
- * the four bytes at a place are those of a pattern (a bit in `firsts` says whether they may be), the patterns that
- * begin so are compared. A match covers its bytes; a place is decided once no pattern that begins there can go on
- * behind the end of what is known. */
 #include "mask.h"
 
+#include "mask_scan.h"
 #include "mem.h"
 
 #include <stdint.h>
-#include <stdlib.h>
 
 enum {
-    FIRST = 4, /* bytes that a pattern is found by */
-    HASH_BITS = 16,
     TAIL_MIN = 16, /* of base64: one this long is also found from its fifth character on */
 };
 
-typedef struct Pattern {
-    uint32_t first;
-    char *bytes;
-    size_t len;
-    bool wraps; /* base64: there may be line breaks in it */
-} Pattern;
-
 struct Mask {
-    Pattern *patterns;
+    MaskPattern *patterns;
     size_t n, cap;
-    uint8_t firsts[1 << (HASH_BITS - 3)];
+    Buf bytes; /* of all of them */
+    uint8_t firsts[MASK_FIRSTS];
 };
-
-static uint32_t first_of(const char *bytes) {
-    uint32_t first;
-    memcpy(&first, bytes, FIRST);
-    return first;
-}
-
-static uint32_t hash(uint32_t first) {
-    return first * 0x9E3779B1u >> (32 - HASH_BITS);
-}
 
 Mask *mask_new(void) {
     return mem_zalloc(sizeof(Mask));
@@ -44,31 +22,45 @@ Mask *mask_new(void) {
 
 void mask_free(Mask *m) {
     if (!m) return;
-    for (size_t i = 0; i < m->n; i++) {
-        explicit_bzero(m->patterns[i].bytes, m->patterns[i].len);
-        mem_free(m->patterns[i].bytes);
-    }
+    if (m->bytes.data) explicit_bzero(m->bytes.data, m->bytes.cap);
+    buf_clear(&m->bytes);
     mem_free(m->patterns);
     mem_free(m);
 }
 
 /* ---- the ways to write a secret ---- */
 
+/* Bytes that are moved to make room for more are wiped where they were. */
+static uint32_t keep_bytes(Mask *m, const char *bytes, size_t len) {
+    size_t at = m->bytes.len;
+    if (m->bytes.cap - at <= len) {
+        Buf larger = BUF_INIT;
+        buf_reserve(&larger, 2 * (at + len));
+        buf_add(&larger, m->bytes.data, at);
+        if (m->bytes.data) explicit_bzero(m->bytes.data, m->bytes.cap);
+        buf_clear(&m->bytes);
+        m->bytes = larger;
+    }
+    buf_add(&m->bytes, bytes, len);
+    return (uint32_t)at;
+}
+
 static void add_pattern(Mask *m, const char *bytes, size_t len, bool wraps) {
-    if (len < FIRST) return;
-    Pattern new = {.first = first_of(bytes), .len = len, .wraps = wraps};
+    if (len < MASK_FIRST) return;
+    MaskPattern new = {.first = mask_first(bytes), .len = (uint32_t)len, .wraps = wraps};
     size_t at = 0;
     for (; at < m->n && m->patterns[at].first <= new.first; at++) {
-        const Pattern *p = &m->patterns[at];
-        if (p->len == len && p->wraps == wraps && !memcmp(p->bytes, bytes, len)) return;
+        const MaskPattern *p = &m->patterns[at];
+        if (p->len == len && p->wraps == new.wraps && !memcmp(m->bytes.data + p->at, bytes, len)) {
+            return;
+        }
     }
-    new.bytes = mem_strndup(bytes, len);
+    new.at = keep_bytes(m, bytes, len);
     m->patterns = mem_grow(m->patterns, m->n, &m->cap, sizeof *m->patterns);
     memmove(m->patterns + at + 1, m->patterns + at, (m->n - at) * sizeof *m->patterns);
     m->patterns[at] = new;
     m->n++;
-    uint32_t bit = hash(new.first);
-    m->firsts[bit >> 3] = (uint8_t)(m->firsts[bit >> 3] | 1u << (bit & 7));
+    mask_note_first(m->firsts, new.first);
 }
 
 static void add_buf(Mask *m, Buf *text) {
@@ -92,7 +84,7 @@ static void add_base64(Mask *m, const char *value, size_t len, size_t before, co
     }
     add_pattern(m, text.data, text.len, true);
     /* A line may end within the first four, by which a pattern is found. */
-    if (text.len >= TAIL_MIN) add_pattern(m, text.data + FIRST, text.len - FIRST, true);
+    if (text.len >= TAIL_MIN) add_pattern(m, text.data + MASK_FIRST, text.len - MASK_FIRST, true);
     explicit_bzero(text.data, text.len);
     buf_clear(&text);
 }
@@ -190,113 +182,12 @@ void mask_add(Mask *m, const char *value, size_t len) {
 
 /* ---- looking ---- */
 
-typedef enum Found { FOUND_NOT, FOUND_MAYBE, FOUND } Found;
-
-/* Whether the text begins with the pattern; *len is how much of the text it then takes. MAYBE: the text ends first. */
-static Found compare(const Pattern *p, const char *text, size_t n, size_t *len) {
-    if (!p->wraps) {
-        size_t known = n < p->len ? n : p->len;
-        if (memcmp(text, p->bytes, known) != 0) return FOUND_NOT;
-        *len = p->len;
-        return known == p->len ? FOUND : FOUND_MAYBE;
-    }
-    size_t at = 0, i = 0;
-    for (; i < p->len && at < n; at++) {
-        bool lf = text[at] == '\n' && at && text[at - 1] != '\n';
-        bool cr = text[at] == '\r' && at && text[at - 1] != '\r' && text[at - 1] != '\n';
-        if (text[at] == p->bytes[i]) {
-            i++;
-        } else if (!lf && !cr) {
-            return FOUND_NOT;
-        }
-    }
-    *len = at;
-    return i == p->len ? FOUND : FOUND_MAYBE;
+static MaskTable table_of(const Mask *m) {
+    return (MaskTable){m->patterns, m->n, m->bytes.data, m->firsts};
 }
 
-/* The first pattern that begins with these bytes, or would stand behind those. */
-static size_t lower(const Mask *m, uint32_t first) {
-    size_t low = 0, high = m->n;
-    while (low < high) {
-        size_t middle = (low + high) / 2;
-        if (m->patterns[middle].first < first) {
-            low = middle + 1;
-        } else {
-            high = middle;
-        }
-    }
-    return low;
-}
-
-/* What begins at a place where FIRST bytes are known: the longest match is in *len, and MAYBE there is a longer one. */
-static Found look_at(const Mask *m, const char *text, size_t n, size_t *len) {
-    uint32_t first = first_of(text);
-    bool maybe = false;
-    *len = 0;
-    for (size_t i = lower(m, first); i < m->n && m->patterns[i].first == first; i++) {
-        size_t one = 0;
-        Found found = compare(&m->patterns[i], text, n, &one);
-        if (found == FOUND && one > *len) *len = one;
-        maybe = maybe || found == FOUND_MAYBE;
-    }
-    return maybe ? FOUND_MAYBE : *len ? FOUND : FOUND_NOT;
-}
-
-/* The same where fewer are known: whether a pattern may begin there. */
-static bool may_begin(const Mask *m, const char *text, size_t n) {
-    for (size_t i = 0; i < m->n; i++) {
-        if (!memcmp(m->patterns[i].bytes, text, n)) return true;
-    }
-    return false;
-}
-
-/* A text that is looked through, and where that has come to. */
-typedef struct Scan {
-    const char *text;
-    size_t len, at;
-    size_t covered; /* up to here bytes belong to a secret */
-    size_t passed;  /* bytes up to here are in out, or hidden */
-    bool hiding;    /* the byte before did belong to one */
-    bool found;
-    Buf *out;
-} Scan;
-
-/* What was passed goes out. */
-static void pass(Scan *s, size_t to) {
-    while (s->passed < to) {
-        if (s->passed < s->covered) {
-            if (!s->hiding) buf_adds(s->out, MASK_TEXT);
-            s->hiding = true;
-            s->passed = s->covered < to ? s->covered : to;
-        } else {
-            buf_add(s->out, s->text + s->passed, to - s->passed);
-            s->passed = to;
-            s->hiding = false;
-        }
-    }
-}
-
-/* Stops where more has to be known; with `last` there is no more. */
-static void scan(const Mask *m, Scan *s, bool last) {
-    while (s->at + FIRST <= s->len) {
-        uint32_t bit = hash(first_of(s->text + s->at));
-        if (m->firsts[bit >> 3] >> (bit & 7) & 1) {
-            size_t len = 0;
-            Found found = look_at(m, s->text + s->at, s->len - s->at, &len);
-            if (found == FOUND_MAYBE && !last) break;
-            if (len && s->at + len > s->covered) {
-                pass(s, s->at); /* with what was covered so far */
-                s->covered = s->at + len;
-                s->found = true;
-            }
-        }
-        s->at++;
-    }
-    while (s->at < s->len && s->at + FIRST > s->len &&
-           (last || !may_begin(m, s->text + s->at, s->len - s->at))) {
-        s->at++;
-    }
-    pass(s, s->at);
+static void emit(void *ctx, const char *bytes, size_t len) {
+    buf_add(ctx, bytes, len);
 }
 
 /* ---- whole texts ---- */
@@ -305,10 +196,10 @@ static void scan(const Mask *m, Scan *s, bool last) {
 static size_t end_of_one(const Mask *m, const char *text, size_t len) {
     size_t most = 0;
     for (size_t i = 0; i < m->n; i++) {
-        const Pattern *p = &m->patterns[i];
+        const MaskPattern *p = &m->patterns[i];
         size_t n = len < p->len - 1 ? len : p->len - 1;
         for (; n > most && n >= MASK_MIN; n--) {
-            if (!memcmp(text, p->bytes + p->len - n, n)) most = n;
+            if (!memcmp(text, m->bytes.data + p->at + p->len - n, n)) most = n;
         }
     }
     return most;
@@ -316,16 +207,17 @@ static size_t end_of_one(const Mask *m, const char *text, size_t len) {
 
 bool mask_text(const Mask *m, const char *text, size_t len, unsigned cut, Buf *out) {
     size_t before = out->len;
-    Scan s = {.text = text, .len = len, .out = out};
+    MaskTable table = table_of(m);
+    MaskScan s = {.text = text, .len = len, .emit = emit, .ctx = out};
     if (cut & MASK_CUT_FRONT) s.covered = end_of_one(m, text, len);
     s.found = s.covered > 0;
     for (bool last = !(cut & MASK_CUT_BACK);; last = true) {
-        scan(m, &s, last);
+        mask_scan(&table, &s, last);
         if (s.at == len) break;
         if (len - s.at >= MASK_MIN) { /* the beginning of one, at the end of the text */
             s.covered = s.at = len;
             s.found = true;
-            pass(&s, len);
+            mask_pass(&s, len);
             break;
         }
     }
@@ -338,10 +230,11 @@ bool mask_text(const Mask *m, const char *text, size_t len, unsigned cut, Buf *o
 
 /* ---- streams ---- */
 
-static void go_on(const Mask *m, MaskStream *stream, Scan *s, bool last) {
+static void go_on(const Mask *m, MaskStream *stream, MaskScan *s, bool last) {
+    MaskTable table = table_of(m);
     s->covered = stream->covered;
     s->hiding = stream->hiding;
-    scan(m, s, last);
+    mask_scan(&table, s, last);
     stream->covered = s->covered > s->at ? s->covered - s->at : 0;
     stream->hiding = s->hiding;
 }
@@ -349,9 +242,10 @@ static void go_on(const Mask *m, MaskStream *stream, Scan *s, bool last) {
 void mask_feed(const Mask *m, MaskStream *stream, const char *bytes, size_t len, Buf *out) {
     bool joined = stream->held.len > 0;
     if (joined) buf_add(&stream->held, bytes, len);
-    Scan s = {.text = joined ? stream->held.data : bytes,
-              .len = joined ? stream->held.len : len,
-              .out = out};
+    MaskScan s = {.text = joined ? stream->held.data : bytes,
+                  .len = joined ? stream->held.len : len,
+                  .emit = emit,
+                  .ctx = out};
     go_on(m, stream, &s, false);
     size_t rest = s.len - s.at;
     if (joined) {
@@ -363,7 +257,7 @@ void mask_feed(const Mask *m, MaskStream *stream, const char *bytes, size_t len,
 }
 
 void mask_end(const Mask *m, MaskStream *stream, Buf *out) {
-    Scan s = {.text = stream->held.data, .len = stream->held.len, .out = out};
+    MaskScan s = {.text = stream->held.data, .len = stream->held.len, .emit = emit, .ctx = out};
     go_on(m, stream, &s, true);
     mask_stream_clear(stream);
 }
@@ -372,4 +266,16 @@ void mask_stream_clear(MaskStream *stream) {
     if (stream->held.data) explicit_bzero(stream->held.data, stream->held.cap);
     buf_clear(&stream->held);
     *stream = (MaskStream){.held = BUF_INIT};
+}
+
+/* ---- for another process ---- */
+
+void mask_write(const Mask *m, Buf *out) {
+    MaskHead head = {.n = (uint32_t)m->n};
+    for (size_t i = 0; i < m->n; i++) {
+        if (m->patterns[i].len > head.longest) head.longest = m->patterns[i].len;
+    }
+    buf_add(out, (const char *)&head, sizeof head);
+    buf_add(out, (const char *)m->patterns, m->n * sizeof *m->patterns);
+    buf_add(out, m->bytes.data, m->bytes.len);
 }

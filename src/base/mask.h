@@ -25,11 +25,10 @@
 #define PAWL_MASK_H
 
 #include "buf.h"
+#include "mask_scan.h"
 
 #include <stdbool.h>
 #include <stddef.h>
-
-#define MASK_TEXT "***"
 
 enum {
     MASK_MIN = 4,      /* bytes of a secret */
@@ -63,5 +62,8 @@ void mask_feed(const Mask *mask, MaskStream *stream, const char *bytes, size_t l
 /* The text has ended: appends what was held back. The stream is as new. */
 void mask_end(const Mask *mask, MaskStream *stream, Buf *out);
 void mask_stream_clear(MaskStream *stream);
+
+/* Appends what mask_scan.h needs to do the same in another process. It holds the secrets. */
+void mask_write(const Mask *mask, Buf *out);
 
 #endif

@@ -136,9 +136,11 @@ void step_log_cut(Step *step, const char *stream);
  * Everything that work gives to the engine is masked there: logs, results, variables, questions, errors. Work has to
  * do so itself only before it cuts something off, for a part of a secret is not found any more. */
 
+bool step_has_secrets(const Step *step);
+/* What another process needs to hide them (mask_write()); nothing where there are none. */
+void step_write_mask(Step *step, Buf *out);
 /* Appends the text to out, with the run's secrets hidden; cut: MASK_CUT_... (base/mask.h). False, and nothing is
  * appended, when there is none in it. */
-bool step_has_secrets(const Step *step);
 bool step_mask(Step *step, const char *text, size_t len, unsigned cut, Buf *out);
 
 /* ---- asking ---- */

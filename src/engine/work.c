@@ -127,6 +127,11 @@ bool step_has_secrets(const Step *s) {
     return run_mask(s->run) != NULL;
 }
 
+void step_write_mask(Step *s, Buf *out) {
+    const Mask *mask = run_mask(s->run);
+    if (mask) mask_write(mask, out);
+}
+
 bool step_mask(Step *s, const char *text, size_t len, unsigned cut, Buf *out) {
     const Mask *mask = run_mask(s->run);
     return mask && mask_text(mask, text, len, cut, out);

@@ -55,7 +55,6 @@ struct StepCommand {
     Stream streams[2];
     bool cancelled; /* by us */
     bool again;     /* started a second time, so never a third */
-    const Buf *raw; /* of the end: what it printed, with secrets */
 };
 
 static const char *const stream_names[2] = {"stdout", "stderr"};
@@ -469,7 +468,8 @@ static void hide_in(StepCommand *command, const Buf *text, unsigned cut, Buf *ou
     }
 }
 
-/* The result without secrets: before its texts are cut, since a part of a secret is not found any more. */
+/* The result without secrets. The supervisor has hidden those that were known when the command began; here are those
+ * of now, before texts are cut, since a part of a secret is not found any more. */
 static ProcessResult hidden(StepCommand *command, const ProcessResult *result) {
     ProcessResult out = *result;
     out.out = out.err = out.out_tail = out.err_tail = (Buf)BUF_INIT;
@@ -488,10 +488,6 @@ static void hidden_clear(ProcessResult *result) {
     buf_clear(&result->err);
     buf_clear(&result->out_tail);
     buf_clear(&result->err_tail);
-}
-
-const Buf *command_raw_output(const StepCommand *command) {
-    return command->raw;
 }
 
 static void on_exit_(void *ctx, const ProcessResult *result) {
@@ -514,7 +510,6 @@ static void on_exit_(void *ctx, const ProcessResult *result) {
     }
     bool secrets = step_has_secrets(command->step);
     ProcessResult masked = secrets ? hidden(command, result) : *result;
-    command->raw = &result->out;
     command->kind->end(command, &masked);
     if (secrets) hidden_clear(&masked);
     command_free(command);
@@ -551,7 +546,9 @@ static void end_unstarted(StepCommand *command, const char *word, const Error *e
 
 static void start(StepCommand *command) {
     Error err = ERROR_INIT;
+    Buf mask = BUF_INIT;
     const char **env = environment(command);
+    step_write_mask(command->step, &mask);
     ProcessOptions options = {
         .place = step_place(command->step, &err),
         .argv = (const char *const *)command->args.items,
@@ -562,6 +559,8 @@ static void start(StepCommand *command) {
                  : command->input.len ? command->input.data
                                       : "",
         .input_len = command->input.len,
+        .mask = mask.data,
+        .mask_len = mask.len,
         .max_output = command->max_output,
         .max_kept = max_kept(command),
         .timeout_ms = (uint64_t)command->timeout,
@@ -572,6 +571,8 @@ static void start(StepCommand *command) {
     if (options.place && command->again) process_forget(options.place);
     if (options.place) command->process = process_start(step_loop(command->step), &options, &err);
     mem_free(env);
+    if (mask.data) explicit_bzero(mask.data, mask.cap);
+    buf_clear(&mask);
     if (!command->process) {
         end_unstarted(command, "spawn", &err);
     } else if (!process_attached(command->process)) {

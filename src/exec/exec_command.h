@@ -138,8 +138,6 @@ void *command_data(const StepCommand *command);
 /* Adds to the log, in whole characters: the beginning of one waits for the rest of it. */
 void command_log(StepCommand *command, int stream, const char *bytes, size_t len);
 bool command_succeeded(const ProcessResult *result); /* exited with code 0 */
-/* What it printed, with secrets in it, which end() does not see otherwise: to be parsed whole. Within end(). */
-const Buf *command_raw_output(const StepCommand *command);
 
 /* Ends the step as a failure, with a sentence for each way of ending; also for a code of 0, if the
  * kind wants that. */

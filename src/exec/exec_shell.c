@@ -34,8 +34,7 @@ static void succeed_with_value(StepCommand *command, const ProcessResult *result
                   result->out_len, result->out.len);
         return;
     }
-    const Buf *text = command_raw_output(command); /* a secret may be a number there */
-    Json value = json_parse(text->data ? text->data : "", text->len, NULL, &err);
+    Json value = json_parse(result->out.data ? result->out.data : "", result->out.len, NULL, &err);
     if (json_is_none(value)) {
         step_fail(step, "parse", command_details(command, result),
                   "What the command printed is not JSON: %s", err.msg);

@@ -224,22 +224,27 @@ static void on_messages(uv_poll_t *handle, int status, int events) {
 
 /* Whether the supervisor runs; otherwise errno says why not. place and lock stay the caller's. */
 static bool start_supervisor(Process *p, const ProcessOptions *options, int place, int lock) {
-    int ends[2] = {-1, -1}, input = -1, error = 0;
+    int ends[2] = {-1, -1}, input = -1, mask = -1, error = 0;
     if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) != 0) error = errno;
     if (!error && options->input) {
         input = spawn_file(p->place, options->input, options->input_len);
         if (input < 0) error = errno;
     }
+    if (!error && options->mask_len) {
+        mask = spawn_file(p->place, options->mask, options->mask_len);
+        if (mask < 0) error = errno;
+    }
     if (!error) {
-        p->supervisor = spawn(&(SpawnTask){options, false, {place, lock, ends[1], input}});
+        int third = input >= 0 ? input : mask;
+        p->supervisor = spawn(&(SpawnTask){options, false, {place, lock, ends[1], third, mask}});
         error = errno;
     }
     if (p->supervisor) {
         p->report = ends[0];
         ends[0] = -1;
     }
-    const int over[] = {ends[0], ends[1], input};
-    for (int i = 0; i < 3; i++) {
+    const int over[] = {ends[0], ends[1], input, mask};
+    for (int i = 0; i < 4; i++) {
         if (over[i] >= 0) close(over[i]);
     }
     errno = error;

@@ -64,6 +64,10 @@ typedef struct ProcessOptions {
     const char *cwd;         /* NULL: ours */
     const char *input;       /* for its standard input; NULL: /dev/null */
     size_t input_len;
+    /* What is to be hidden in its output (mask_write()): neither the files of the place nor anybody else gets to see
+     * it, and lengths are those without it. NULL: nothing. */
+    const char *mask;
+    size_t mask_len;
     size_t max_output; /* bytes of each stream in the result */
     size_t max_kept; /* bytes of each stream in the place, if more; the rest is read and dropped */
     uint64_t timeout_ms; /* since its start, whoever started it; 0: none */

@@ -153,6 +153,7 @@ pid_t spawn(const SpawnTask *task) {
         [NUMBER_GRACE] = o->grace_ms,
         [NUMBER_HAS_INPUT] = o->input != NULL,
         [NUMBER_INPUT_LEN] = o->input_len,
+        [NUMBER_MASK_LEN] = o->mask_len,
     };
     size_t len = 0, argc = 0;
     for (int i = 0; i < NUMBERS; i++) {

@@ -16,7 +16,7 @@
 
 #include <sys/types.h>
 
-enum { SPAWN_FDS = 4 };
+enum { SPAWN_FDS = 5 };
 
 typedef struct SpawnTask {
     const ProcessOptions *options; /* place: for a file without a name; NULL: /tmp */

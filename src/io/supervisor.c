@@ -16,6 +16,7 @@
 #include "supervisor.h"
 
 #include "kernel.h"
+#include "mask_scan.h"
 #include "process.h"
 
 #include <errno.h>
@@ -48,6 +49,10 @@ typedef struct Stream {
     int file; /* -1: there is none, nothing is kept */
     uint64_t len, kept;
     uint64_t tailed; /* bytes that went to the ring behind those */
+    /* with a mask: what was read and is not decided yet */
+    char *held;
+    size_t nheld, covered;
+    bool hiding;
 } Stream;
 
 typedef struct Supervisor {
@@ -60,6 +65,8 @@ typedef struct Supervisor {
     int input_to; /* -1: all is written, or nobody reads it */
     size_t written;
     Stream streams[2];
+    MaskTable mask;            /* without patterns: nothing is to be hidden */
+    size_t packed;             /* bytes in packet that are on their way out of it */
     int64_t started, finished; /* milliseconds since 1970 */
     int64_t timeout, kill, drain;
     int64_t frozen; /* since when; NEVER: it is not */
@@ -69,6 +76,7 @@ typedef struct Supervisor {
 } Supervisor;
 
 static char packet[1 + MESSAGE_MAX]; /* the first byte is the kind of message */
+static uint8_t mask_firsts[MASK_FIRSTS];
 
 static int64_t clock_ms(clockid_t clock) {
     struct timespec t = {0};
@@ -141,7 +149,9 @@ static void reset_signals(void) {
 /* A session of our own, and no descriptor that we were not given: no pipe, terminal, lock or database
  * is kept open by a process that may outlive its starter. False: nothing can be told. */
 static bool settle(Supervisor *s) {
-    unsigned end = s->numbers[NUMBER_HAS_INPUT] ? FD_END : FD_INPUT;
+    unsigned end = s->numbers[NUMBER_MASK_LEN]    ? FD_END
+                   : s->numbers[NUMBER_HAS_INPUT] ? FD_MASK
+                                                  : FD_INPUT;
     kernel(SYS_setsid);
     kernel(SYS_prctl, PR_SET_NAME, "pawl-supervisor");
     kernel(SYS_prctl, PR_SET_DUMPABLE, 0);
@@ -344,6 +354,29 @@ static int open_input(Supervisor *s) {
     return ends[0];
 }
 
+static char *map(Supervisor *s, size_t len, int fd) {
+    long at = kernel(SYS_mmap, NULL, len, fd < 0 ? PROT_READ | PROT_WRITE : PROT_READ,
+                     MAP_PRIVATE | (fd < 0 ? MAP_ANONYMOUS : 0), fd, 0);
+    if (at < 0 && at > -4096) never_started(s, at);
+    return (char *)at;
+}
+
+/* Before there is a child: without its mask none is started. */
+static void open_mask(Supervisor *s) {
+    size_t len = s->numbers[NUMBER_MASK_LEN];
+    if (!len) return;
+    const char *at = map(s, len, FD_MASK);
+    const MaskHead *head = (const MaskHead *)(const void *)at;
+    s->mask.patterns = (const MaskPattern *)(const void *)(at + sizeof *head);
+    s->mask.n = head->n;
+    s->mask.bytes = at + sizeof *head + head->n * sizeof *s->mask.patterns;
+    s->mask.firsts = mask_firsts;
+    for (size_t i = 0; i < s->mask.n; i++) mask_note_first(mask_firsts, s->mask.patterns[i].first);
+    for (int i = 0; i < 2; i++) {
+        s->streams[i].held = map(s, (size_t)MASK_WRAPPED * head->longest + MESSAGE_MAX, -1);
+    }
+}
+
 static void start(Supervisor *s) {
     uint64_t orders = 1ULL << (SIGCHLD - 1) | 1ULL << (SUPERVISOR_END - 1) |
                       1ULL << (SUPERVISOR_FREEZE - 1) | 1ULL << (SUPERVISOR_THAW - 1);
@@ -351,6 +384,7 @@ static void start(Supervisor *s) {
     kernel(SYS_rt_sigaction, SIGCHLD, default_action, NULL, SIGNALS / 8);
     s->signals =
         must(s, kernel(SYS_signalfd4, -1, &orders, sizeof orders, SFD_CLOEXEC | SFD_NONBLOCK));
+    open_mask(s);
     int ends[3] = {open_input(s), open_stream(s, 0), open_stream(s, 1)};
     start_child(s, ends);
     for (int fd = 0; fd < 3; fd++) {
@@ -395,23 +429,83 @@ static void keep_tail(Stream *stream, const char *bytes, size_t n) {
     }
 }
 
+/* Bytes of a stream that are in the packet, to be kept and told. */
+static void keep(Supervisor *s, int i, size_t n) {
+    Stream *stream = &s->streams[i];
+    uint64_t most = s->numbers[NUMBER_MAX_OUTPUT];
+    uint64_t room = stream->len < most ? most - stream->len : 0;
+    size_t some = (uint64_t)n < room ? n : (size_t)room;
+    stream->len += (uint64_t)n;
+    if (some) keep_head(s, i, some);
+    keep_tail(stream, packet + 1 + some, n - some);
+}
+
+/* ---- without secrets ---- */
+
+typedef struct Packing {
+    Supervisor *s;
+    int stream;
+} Packing;
+
+static void pack(void *ctx, const char *bytes, size_t len) {
+    const Packing *p = ctx;
+    Supervisor *s = p->s;
+    while (len) {
+        size_t room = MESSAGE_MAX - s->packed, n = len < room ? len : room;
+        memcpy(packet + 1 + s->packed, bytes, n);
+        s->packed += n;
+        bytes += n;
+        len -= n;
+        if (s->packed == MESSAGE_MAX) {
+            keep(s, p->stream, s->packed);
+            s->packed = 0;
+        }
+    }
+}
+
+/* What is decided of what the stream holds goes on; the rest is moved to the front. */
+static void hide(Supervisor *s, int i, bool last) {
+    Stream *stream = &s->streams[i];
+    Packing packing = {s, i};
+    MaskScan scan = {.text = stream->held,
+                     .len = stream->nheld,
+                     .covered = stream->covered,
+                     .hiding = stream->hiding,
+                     .emit = pack,
+                     .ctx = &packing};
+    mask_scan(&s->mask, &scan, last);
+    stream->covered = scan.covered > scan.at ? scan.covered - scan.at : 0;
+    stream->hiding = scan.hiding;
+    stream->nheld -= scan.at;
+    for (size_t k = 0; k < stream->nheld; k++) stream->held[k] = stream->held[scan.at + k];
+    if (s->packed) keep(s, i, s->packed);
+    s->packed = 0;
+}
+
+/* The output has ended: what was held back is no secret. */
+static void end_stream(Supervisor *s, int i) {
+    if (s->streams[i].held && s->streams[i].nheld) hide(s, i, true);
+}
+
 /* Whether there may be more at once. */
 static bool read_stream(Supervisor *s, int i) {
     Stream *stream = &s->streams[i];
-    uint64_t most = s->numbers[NUMBER_MAX_OUTPUT];
     if (stream->from < 0) return false;
-    long n = kernel(SYS_read, stream->from, packet + 1, MESSAGE_MAX);
+    bool held = stream->held != NULL;
+    long n = kernel(SYS_read, stream->from, held ? stream->held + stream->nheld : packet + 1,
+                    MESSAGE_MAX);
     if (n == -EAGAIN || n == -EINTR) return false;
     if (n <= 0) {
         kernel(SYS_close, stream->from);
         stream->from = -1;
         return false;
     }
-    uint64_t room = stream->len < most ? most - stream->len : 0;
-    size_t some = (uint64_t)n < room ? (size_t)n : (size_t)room;
-    stream->len += (uint64_t)n;
-    if (some) keep_head(s, i, some);
-    keep_tail(stream, packet + 1 + some, (size_t)n - some);
+    if (held) {
+        stream->nheld += (size_t)n;
+        hide(s, i, false);
+    } else {
+        keep(s, i, (size_t)n);
+    }
     return true;
 }
 
@@ -531,6 +625,7 @@ _Noreturn static void program(char **argv, char **env) {
            SIGKILL); /* what is left of the group, whose last words still count */
     for (int i = 0; i < 2; i++) {
         for (int n = 0; n < DRAIN_READS && read_stream(&s, i); n++) {}
+        end_stream(&s, i);
     }
     kernel(SYS_wait4, s.child, NULL, 0, NULL);
     record_and_exit(&s);

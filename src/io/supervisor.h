@@ -45,6 +45,7 @@ enum {
     NUMBER_GRACE,
     NUMBER_HAS_INPUT,
     NUMBER_INPUT_LEN,
+    NUMBER_MASK_LEN, /* 0: nothing is to be hidden in its output */
     NUMBERS,
 };
 
@@ -55,6 +56,7 @@ enum {
     FD_LOCK,             /* PLACE_LOCK, locked */
     FD_REPORT,           /* where messages go: a socket that keeps packets apart */
     FD_INPUT,            /* a file: what the child is to read; only if there is any */
+    FD_MASK, /* a file: what to hide in its output (mask_scan.h); only if there is any, and then FD_INPUT is there, too */
     FD_END,
 };
 

@@ -67,7 +67,7 @@ bool worker_spawn(const char *const *argv, const char *const *env, const char *n
             setsockopt(pairs[0][i], SOL_SOCKET, SO_RCVBUF, &size, sizeof size);
         }
         SpawnTask task = {
-            &options, true, {null, pairs[1][THEIRS], pairs[2][THEIRS], pairs[0][THEIRS]}};
+            &options, true, {null, pairs[1][THEIRS], pairs[2][THEIRS], pairs[0][THEIRS], -1}};
         out->pid = spawn(&task);
     }
     int error = errno;

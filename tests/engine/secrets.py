@@ -433,6 +433,26 @@ nodes:
     search(world, ran.out, ran.err)
 
 
+def is_closed_to_others(world):
+    """stores, their sockets and the places of commands are for their owner alone"""
+    world.write("slow.yaml", "nodes:\n  - {name: slow, shell: 'echo $T; touch begun; until [ -e go ]; do sleep 0.02; done', "
+                "env: {T: $secrets.PLAIN}}\n")
+    for store in STORES:
+        with subprocess.Popen([world.pawl, "run", "slow.yaml", "--store", store], cwd=world.folder,
+                              env={**os.environ, **ENV}, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as first:
+            world.wait_for("begun")
+            base = store.split(":")[1]
+            paths = [path for path in world.folder.rglob("*")
+                     if str(path.relative_to(world.folder)).startswith(base)]
+            world.same(any(stat.S_ISSOCK(path.stat().st_mode) for path in paths), True, "there is a socket")
+            for path in paths:
+                world.same(stat.S_IMODE(path.stat().st_mode) & 0o077, 0, f"rights of others to {path}")
+            world.write("go", "")
+            world.same(first.wait(TIMEOUT), DONE, "the exit code")
+        (world.folder / "go").unlink()
+        (world.folder / "begun").unlink()
+
+
 def found_commands_are_masked(world):
     """the output of a command that outlived its process is hidden by the one that finds it"""
     for store in STORES:
@@ -447,6 +467,7 @@ nodes:
                               env=environ, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as first:
             world.wait_for("begun")
             first.send_signal(signal.SIGKILL)
+        search(world)  # also what the command has printed so far, in the files of its place
         world.write("go", "")
         ran = world("resume", "t", "--store", store, "--stream", "events", env=ENV).gives(FAILED)
         ran.says("before ***", "after ***")
@@ -458,7 +479,8 @@ nodes:
 CASES = [
     values_are_nowhere, exports_and_debuggers, errors_have_none, cut_texts_have_no_part_of_one, requests_carry_secrets,
     checks_carry_secrets, pipelines_have_them, sources_in_order, missing_ones, never_inherited, forms_and_parts,
-    the_secret_command, keys_are_guarded, a_resume_needs_them_again, found_commands_are_masked,
+    the_secret_command, keys_are_guarded, is_closed_to_others, a_resume_needs_them_again,
+    found_commands_are_masked,
 ]
 
 if __name__ == "__main__":

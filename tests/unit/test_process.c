@@ -2,6 +2,7 @@
  * under a temporary one; the times are upper bounds, wide enough for a busy machine. */
 #define _GNU_SOURCE
 #include "forbid.h"
+#include "mask.h"
 #include "mem.h"
 #include "process.h"
 
@@ -363,6 +364,64 @@ static void a_system_that_forbids_programs_in_memory_is_fine(void **state) {
 }
 
 /* ---- bad manners ---- */
+
+/* What a command prints, with "hunter2-secret" hidden. */
+static void run_masked(Watch *w, const char *command, ProcessOptions options) {
+    Mask *mask = mask_new();
+    Buf written = BUF_INIT;
+    mask_add(mask, "hunter2-secret", 14);
+    mask_write(mask, &written);
+    options.mask = written.data;
+    options.mask_len = written.len;
+    run_sh(w, command, options);
+    buf_clear(&written);
+    mask_free(mask);
+}
+
+static void secrets_are_hidden_before_they_are_in_a_file(void **state) {
+    (void)state;
+    static const struct {
+        const char *command, *input, *out, *err;
+    } cases[] = {
+        {"echo a hunter2-secret b; echo hunter2-secret >&2", NULL, "a *** b\n", "***\n"},
+        {"cat; echo", "in hunter2-secret", "in ***\n", ""},
+        {"printf hunter; sleep 0.05; printf 2-sec; sleep 0.05; printf retX", NULL, "***X", ""},
+        {"printf hunter2-secre", NULL, "hunter2-secre", ""},
+        {"printf hunter2-secret | base64", NULL, "***Q=\n", ""},
+        {"true", NULL, "", ""},
+        {"printf 'x hunter2'; sleep 60 & true", NULL, "x hunter2", ""}, /* it keeps the pipe open */
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        Watch w;
+        watch_init(&w);
+        const char *input = cases[i].input;
+        run_masked(&w, cases[i].command,
+                   (ProcessOptions){.input = input, .input_len = input ? strlen(input) : 0});
+        assert_int_equal(w.result.end, PROCESS_EXITED);
+        assert_string_equal(w.result.out.data ? w.result.out.data : "", cases[i].out);
+        assert_string_equal(w.result.err.data ? w.result.err.data : "", cases[i].err);
+        assert_int_equal(w.result.out_len, strlen(cases[i].out));
+        watch_clear(&w);
+    }
+}
+
+/* What is kept of the beginning and of the end is cut after that. */
+static void much_that_is_hidden_is_bounded_too(void **state) {
+    (void)state;
+    Watch w;
+    watch_init(&w);
+    run_masked(&w, "yes 'x hunter2-secret y' | head -n 1000000",
+               (ProcessOptions){.max_output = 1001});
+    assert_int_equal(w.result.out.len, 1001);
+    assert_int_equal(w.result.out_len, 8000000);
+    assert_int_equal(w.result.out_tail.len, PROCESS_TAIL);
+    buf_add(&w.result.out, w.result.out_tail.data, w.result.out_tail.len);
+    for (size_t i = 0; i < w.result.out.len; i++) {
+        size_t at = i < 1001 ? i : 8000000 - PROCESS_TAIL + (i - 1001);
+        if (w.result.out.data[i] != "x *** y\n"[at % 8]) fail_msg("byte %zu", i);
+    }
+    watch_clear(&w);
+}
 
 static void a_gigabyte_of_output_is_bounded(void **state) {
     (void)state;
@@ -1383,6 +1442,8 @@ int main(int argc, char **argv) {
         cmocka_unit_test(the_supervisor_has_nothing_of_our_memory),
         cmocka_unit_test(a_host_may_close_descriptors_that_are_not_its_own),
         cmocka_unit_test(a_system_that_forbids_programs_in_memory_is_fine),
+        cmocka_unit_test(secrets_are_hidden_before_they_are_in_a_file),
+        cmocka_unit_test(much_that_is_hidden_is_bounded_too),
         cmocka_unit_test(a_gigabyte_of_output_is_bounded),
         cmocka_unit_test(the_end_of_what_is_too_much_is_kept_too),
         cmocka_unit_test(one_that_ignores_sigterm_is_killed_after_the_grace),
