@@ -4,6 +4,7 @@
 #include "file_io.h"
 #include "folders.h"
 #include "mem.h"
+#include "run_record.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -16,43 +17,8 @@ enum { INDEX_LAG = 1 << 16 }; /* bytes that may be missing in the index */
 
 static const char run_magic[8] = {'P', 'A', 'W', 'L', 'R', 'U', 'N', STORE_FORMAT};
 static const char index_magic[8] = {'P', 'A', 'W', 'L', 'I', 'D', 'X', STORE_FORMAT};
-static const char log_magic[8] = {'P', 'A', 'W', 'L', 'L', 'G', 'X', STORE_FORMAT};
-
-/* Of this format or of an older one: what they hold is read the same. */
-static bool has_magic(const char *head, const char magic[8]) {
-    return !memcmp(head, magic, 7) && head[7] >= 1 && head[7] <= STORE_FORMAT;
-}
-
-/* ---- numbers ---- */
-
-static void put32(char *p, uint32_t v) {
-    memcpy(p, &v, 4);
-}
-
-static void put64(char *p, uint64_t v) {
-    memcpy(p, &v, 8);
-}
-
-static uint32_t get32(const char *p) {
-    uint32_t v;
-    memcpy(&v, p, 4);
-    return v;
-}
-
-static uint64_t get64(const char *p) {
-    uint64_t v;
-    memcpy(&v, p, 8);
-    return v;
-}
 
 /* ---- records ---- */
-
-typedef struct Record {
-    RecordType type;
-    bool last;
-    uint32_t len, crc;
-    int64_t seq;
-} Record;
 
 static void seal_head(char *head) {
     put32(head + 20, crc32c(head, 20));
@@ -78,7 +44,7 @@ void run_file_flag_last(Buf *out, size_t at) {
     seal_head(out->data + at);
 }
 
-static bool parse_head(const char *head, Record *r) {
+bool record_parse(const char *head, Record *r) {
     if (head[0] != 'P' || head[1] != 'R' || get32(head + 20) != crc32c(head, 20)) return false;
     *r = (Record){.type = (RecordType)head[2],
                   .last = head[3] & RECORD_LAST,
@@ -91,13 +57,7 @@ static bool parse_head(const char *head, Record *r) {
     return r->len <= max && (!numbered || (r->seq > 0 && r->seq <= RUN_SEQ_MAX));
 }
 
-static uint64_t record_size(const Record *r) {
-    return (uint64_t)RECORD_HEAD + r->len + 1;
-}
-
-/* The payload when it checks. The reader has to hold all of it, so the length is that of a record
- * that lies within the file. */
-static const char *sound_payload(RunFile *f, uint64_t place, const Record *r) {
+const char *record_payload(RunFile *f, uint64_t place, const Record *r) {
     const char *bytes = reader_get(&f->reader, place, (size_t)record_size(r));
     bool sound = bytes && crc32c(bytes + RECORD_HEAD, r->len) == r->crc &&
                  (unsigned char)bytes[RECORD_HEAD + r->len] == RECORD_END;
@@ -155,10 +115,6 @@ static bool parse_run(RunRow *row, const char *p, const char *end) {
            get_text(&p, end, &row->definition);
 }
 
-static bool is_number(int64_t seq) {
-    return seq >= 0 && seq <= RUN_SEQ_MAX;
-}
-
 static bool parse_state(RunRow *row, const char *p, const char *end) {
     int64_t last = 0;
     bool ok = get_number(&p, end, &row->head) && get_number(&p, end, &row->updated) &&
@@ -172,46 +128,12 @@ static bool parse_state(RunRow *row, const char *p, const char *end) {
 static bool read_facts(RunFile *f, uint64_t place, uint64_t size, RecordType type) {
     Record r;
     const char *head = reader_get(&f->reader, place, RECORD_HEAD);
-    if (!head || !parse_head(head, &r) || r.type != type || place + record_size(&r) > size) {
+    if (!head || !record_parse(head, &r) || r.type != type || place + record_size(&r) > size) {
         return false;
     }
-    const char *payload = sound_payload(f, place, &r);
+    const char *payload = record_payload(f, place, &r);
     return payload &&
            (type == RECORD_RUN ? parse_run : parse_state)(&f->row, payload, payload + r.len);
-}
-
-/* ---- entries of the log ---- */
-
-uint32_t run_file_node_hash(const char *node) {
-    return crc32c(node, strlen(node));
-}
-
-static int64_t last_piece(const RunLog *log) {
-    return log->n ? log->items[log->n - 1].n : 0;
-}
-
-/* What a record says of the piece in it. One that comes out of order is passed over. */
-static void add_piece(RunFile *f, uint64_t place, const Record *r) {
-    enum { MOST_HEADS = 1024 };
-    RunLog *log = &f->log;
-    LogPiece piece;
-    size_t len = r->len < MOST_HEADS ? r->len : MOST_HEADS;
-    const char *bytes = reader_get(&f->reader, place, RECORD_HEAD + len);
-    bool read = bytes && log_unpack(bytes + RECORD_HEAD, len, false, &piece);
-    if (!read && r->len > len) { /* a node with a long name */
-        len = r->len;
-        bytes = reader_get(&f->reader, place, RECORD_HEAD + len);
-        read = bytes && log_unpack(bytes + RECORD_HEAD, len, false, &piece);
-    }
-    if (!read || piece.n != r->seq || piece.n <= last_piece(log)) return;
-    log->items = mem_grow(log->items, log->n, &log->cap, sizeof *log->items);
-    log->items[log->n++] = (PieceEntry){.n = piece.n,
-                                        .place = place,
-                                        .before = piece.before,
-                                        .execution = piece.execution,
-                                        .at = piece.at,
-                                        .len = (uint32_t)(piece.len + r->len - len),
-                                        .node = run_file_node_hash(piece.node)};
 }
 
 /* ---- scanning ---- */
@@ -264,8 +186,7 @@ static void end_group(Scan *s) {
     s->trim = 0;
 }
 
-/* A place where a record could start, at or after `at`; size when there is none. */
-static uint64_t find_record(RunFile *f, uint64_t at, uint64_t size) {
+uint64_t record_find(RunFile *f, uint64_t at, uint64_t size) {
     Record r;
     size_t len;
     while (at + RECORD_HEAD <= size) {
@@ -277,7 +198,7 @@ static uint64_t find_record(RunFile *f, uint64_t at, uint64_t size) {
         if (!bytes) break;
         at += p ? (uint64_t)(p - bytes) : len;
         const char *head = p ? reader_get(&f->reader, at, RECORD_HEAD) : NULL;
-        if (head && parse_head(head, &r) && at + record_size(&r) <= size) return at;
+        if (head && record_parse(head, &r) && at + record_size(&r) <= size) return at;
         at += p ? 1 : 0;
     }
     return size;
@@ -304,12 +225,12 @@ static bool scan_record(Scan *s) {
     Record r;
     const char *head = reader_get(&f->reader, s->at, RECORD_HEAD);
     if (!head || s->at + RECORD_HEAD > s->size) return false;
-    if (!parse_head(head, &r)) {
+    if (!record_parse(head, &r)) {
         if (only_zeros(f, s->at, s->size)) {
             return false; /* room that was made for a group, which never came */
         }
         f->hole = f->holes++ ? f->hole : s->at;
-        s->at = find_record(f, s->at + 1, s->size);
+        s->at = record_find(f, s->at + 1, s->size);
         s->facts = 0;
         f->facts_lost = true;
         end_group(s);
@@ -324,7 +245,7 @@ static bool scan_record(Scan *s) {
     } else if (r.type == RECORD_STATE) {
         s->facts = s->at;
     } else if (r.type == RECORD_PIECE) {
-        add_piece(f, s->at, &r);
+        run_log_add(f, s->at, &r);
     } else if (r.type == RECORD_TRIM) {
         s->trim = r.seq;
     }
@@ -451,105 +372,6 @@ static void load_index(RunFile *f, uint64_t size) {
     }
 }
 
-/* What N.lgx lacks is added to it; false: its entries cannot be relied on. */
-static bool write_log_index(RunFile *f) {
-    RunLog *log = &f->log;
-    uint64_t from = log->written - log->indexed; /* the first of the items that is not there */
-    char head[LOG_INDEX_HEAD] = {0};
-    Buf entries = BUF_INIT;
-    if (log->indexed + log->n > UINT32_MAX) return false;
-    if (from == log->n) return true;
-    for (size_t i = from; i < log->n; i++) {
-        const PieceEntry *e = &log->items[i];
-        char *at = buf_reserve(&entries, LOG_INDEX_ENTRY);
-        put64(at, (uint64_t)e->n);
-        put64(at + 8, e->place);
-        put64(at + 16, (uint64_t)e->before);
-        put64(at + 24, (uint64_t)e->execution);
-        put64(at + 32, (uint64_t)e->at);
-        put32(at + 40, e->len);
-        put32(at + 44, e->node);
-        buf_advance(&entries, LOG_INDEX_ENTRY);
-    }
-    memcpy(head, log_magic, sizeof log_magic);
-    put32(head + 8, f->generation);
-    int fd = open_regular(log->path, O_RDWR | O_CREAT);
-    bool ok = fd >= 0 &&
-              file_write(fd, entries.data, entries.len,
-                         LOG_INDEX_HEAD + log->written * LOG_INDEX_ENTRY) &&
-              (log->written || file_write(fd, head, LOG_INDEX_HEAD, 0));
-    if (fd >= 0) close(fd);
-    if (ok) log->written = log->indexed + log->n;
-    buf_clear(&entries);
-    return ok;
-}
-
-/* Reads what is in N.lgx; false: it is not the index of this file. */
-static bool read_log_index(RunFile *f) {
-    RunLog *log = &f->log;
-    Reader reader = {.fd = open_regular(log->path, O_RDONLY)};
-    size_t bytes = (size_t)log->indexed * LOG_INDEX_ENTRY, n = 0;
-    struct stat st;
-    bool whole = reader.fd >= 0 && fstat(reader.fd, &st) == 0 &&
-                 bytes <= (uint64_t)st.st_size - LOG_INDEX_HEAD && st.st_size >= LOG_INDEX_HEAD;
-    const char *head = whole ? reader_get(&reader, 0, LOG_INDEX_HEAD) : NULL;
-    bool ours = head && has_magic(head, log_magic) && get32(head + 8) == f->generation;
-    const char *at = ours ? reader_get(&reader, LOG_INDEX_HEAD, bytes) : NULL;
-    if (at) {
-        PieceEntry *all = mem_alloc((log->indexed + log->n + 1) * sizeof *all);
-        for (const char *end = at + bytes; at < end; at += LOG_INDEX_ENTRY, n++) {
-            all[n] = (PieceEntry){.n = (int64_t)get64(at),
-                                  .place = get64(at + 8),
-                                  .before = (int64_t)get64(at + 16),
-                                  .execution = (int64_t)get64(at + 24),
-                                  .at = (int64_t)get64(at + 32),
-                                  .len = get32(at + 40),
-                                  .node = get32(at + 44)};
-            ours = ours && all[n].n > (n ? all[n - 1].n : 0) && is_number(all[n].n) &&
-                   is_number(all[n].before);
-        }
-        ours = ours && (!log->n || log->items[0].n > all[n - 1].n);
-        if (log->n) memcpy(all + n, log->items, log->n * sizeof *all);
-        if (ours) {
-            mem_free(log->items);
-            log->items = all;
-            log->cap = log->n + n + 1;
-            log->n += n;
-            log->indexed = 0;
-        } else {
-            mem_free(all);
-        }
-    }
-    reader_clear(&reader);
-    if (reader.fd >= 0) close(reader.fd);
-    return at && ours;
-}
-
-/* Looks through the file for what N.lgx ought to have. */
-static void scan_log(RunFile *f) {
-    Record r;
-    uint64_t end = f->end;
-    f->log.n = 0;
-    f->log.indexed = f->log.written = 0;
-    f->reader.ahead = READER_FAR;
-    for (uint64_t at = find_record(f, RUN_HEAD, end); at < end;) {
-        const char *head = reader_get(&f->reader, at, RECORD_HEAD);
-        if (!head || !parse_head(head, &r) || at + record_size(&r) > end) {
-            at = find_record(f, at + 1, end);
-            continue;
-        }
-        if (r.type == RECORD_PIECE) add_piece(f, at, &r);
-        if (r.type == RECORD_TRIM && r.seq > f->log.first) f->log.first = r.seq;
-        at += record_size(&r);
-    }
-    f->reader.ahead = 0;
-}
-
-/* All entries are in memory from now on. */
-static void load_log(RunFile *f) {
-    if (f->log.indexed && !read_log_index(f)) scan_log(f);
-}
-
 /* Not while there is damage: the index would hide the holes. A failure is no loss: the index is then
  * made again by whoever needs it. */
 static void update_index(RunFile *f, uint64_t lag) {
@@ -559,7 +381,7 @@ static void update_index(RunFile *f, uint64_t lag) {
         f->end - f->covered <= lag) {
         return;
     }
-    if (!write_log_index(f)) return;
+    if (!run_log_write_index(f)) return;
     if (f->index_fd < 0) f->index_fd = open_regular(f->index_path, O_RDWR | O_CREAT);
     f->index_reader.fd = f->index_fd;
     reader_forget(&f->index_reader);
@@ -745,7 +567,7 @@ bool run_file_damage(const RunFile *f, bool any, Buf *out) {
 /* Whether a checkpoint's record is at a place, by its head. */
 static bool is_at(RunFile *f, const Entry *e, Record *r) {
     const char *head = e->place < f->end ? reader_get(&f->reader, e->place, RECORD_HEAD) : NULL;
-    return head && parse_head(head, r) && r->type == RECORD_CHECKPOINT && r->seq == e->seq &&
+    return head && record_parse(head, r) && r->type == RECORD_CHECKPOINT && r->seq == e->seq &&
            e->place + record_size(r) <= f->end;
 }
 
@@ -774,7 +596,7 @@ bool run_file_checkpoint(RunFile *f, int64_t seq, Checkpoint *out, bool *found, 
         *why = f->holes && seq > 0 && seq <= f->row.last ? "its record cannot be found" : NULL;
         return true;
     }
-    const char *payload = sound_payload(f, e.place, &r);
+    const char *payload = record_payload(f, e.place, &r);
     if (!payload || !checkpoint_unpack(payload, r.len, out) || out->seq != seq ||
         out->run != f->run) {
         *why = "its checksum does not match";
@@ -813,116 +635,6 @@ bool run_file_copy_record(RunFile *f, int64_t seq, Buf *out) {
     size_t at = out->len;
     buf_add(out, bytes, (size_t)record_size(&r));
     run_file_flag_last(out, at);
-    return true;
-}
-
-/* ---- reading the log ---- */
-
-/* The place among the items of the first at or after a number. */
-static size_t piece_at(const RunLog *log, int64_t n) {
-    size_t low = 0, high = log->n;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (log->items[middle].n < n) {
-            low = middle + 1;
-        } else {
-            high = middle;
-        }
-    }
-    return low;
-}
-
-bool run_file_log_end(RunFile *f, LogEnd *end) {
-    load_log(f);
-    const RunLog *log = &f->log;
-    size_t first = piece_at(log, log->first);
-    *end = (LogEnd){.first = log->first, .next = log->first};
-    if (log->n) {
-        const PieceEntry *last = &log->items[log->n - 1];
-        const PieceEntry *begin = first < log->n ? &log->items[first] : last;
-        *end = (LogEnd){begin->n, last->n + 1, begin->before, last->before + last->len};
-    }
-    return end->next <= RUN_SEQ_MAX || (errno = EFBIG, false);
-}
-
-bool run_file_find_piece(RunFile *f, int64_t n, bool before, size_t *i) {
-    load_log(f);
-    const RunLog *log = &f->log;
-    *i = piece_at(log, n > log->first ? n : log->first);
-    if (!before || (*i < log->n && log->items[*i].n == n)) return *i < log->n;
-    return (*i)-- && log->items[*i].n >= log->first && log->items[*i].n <= n;
-}
-
-static const char *piece_payload(RunFile *f, const PieceEntry *e, Record *r, bool *there) {
-    const char *head = e->place < f->end ? reader_get(&f->reader, e->place, RECORD_HEAD) : NULL;
-    *there = head && parse_head(head, r) && r->type == RECORD_PIECE && r->seq == e->n &&
-             e->place + record_size(r) <= f->end;
-    return *there ? sound_payload(f, e->place, r) : NULL;
-}
-
-/* An entry that leads nowhere is one of an index that lies: those of the file itself are taken instead, unless they
- * were before. */
-void run_file_piece(RunFile *f, size_t i, LogPiece *out, const char **why) {
-    Record r;
-    bool there;
-    int64_t n = f->log.items[i].n;
-    const char *payload = piece_payload(f, &f->log.items[i], &r, &there);
-    if (!there && f->log.written) {
-        scan_log(f);
-        i = piece_at(&f->log, n);
-        there = i < f->log.n && f->log.items[i].n == n;
-        payload = there ? piece_payload(f, &f->log.items[i], &r, &there) : NULL;
-    }
-    *why = NULL;
-    if (!payload || !log_unpack(payload, r.len, true, out) || out->n != n) {
-        *why = there ? "its checksum does not match" : "its record cannot be found";
-        *out = (LogPiece){.n = n};
-    }
-    out->run = f->run;
-}
-
-bool run_file_piece_end(RunFile *f, const LogPiece *piece, int64_t *end) {
-    *end = 0;
-    load_log(f);
-    for (size_t i = f->log.n; i-- && !*end;) {
-        LogPiece there;
-        const char *why;
-        if (f->log.items[i].execution != piece->execution) continue;
-        run_file_piece(f, i, &there, &why);
-        if (!why && there.frame == piece->frame && there.stream == piece->stream) {
-            *end = there.offset + (int64_t)there.len;
-        }
-        if (i > f->log.n) i = f->log.n; /* the entries are others now */
-    }
-    return true;
-}
-
-int64_t run_file_trim_at(RunFile *f, int64_t first, int64_t before, uint64_t *dead) {
-    load_log(f);
-    const RunLog *log = &f->log;
-    size_t i = 0;
-    *dead = 0;
-    if (!log->n) return 0;
-    for (; i + 1 < log->n && (log->items[i].n < first || log->items[i].before < before); i++) {
-        *dead += RECORD_HEAD + log->items[i].len;
-    }
-    return log->items[i].n;
-}
-
-bool run_file_copy_log(RunFile *f, int64_t first, Buf *out) {
-    size_t i;
-    run_file_find_piece(f, first, false, &i);
-    for (; i < f->log.n; i++) {
-        Record r;
-        bool there;
-        piece_payload(f, &f->log.items[i], &r, &there);
-        const char *bytes =
-            there ? reader_get(&f->reader, f->log.items[i].place, (size_t)record_size(&r)) : NULL;
-        size_t at = out->len;
-        if (!bytes) return errno = EIO, false;
-        buf_add(out, bytes, (size_t)record_size(&r));
-        run_file_flag_last(out, at);
-    }
     return true;
 }
 
