@@ -34,7 +34,7 @@ enum {
     LOOK_MS = 1000, /* how often, at most, it is looked whether parked calls are still wanted */
     OUTPUT_MAX = 256 << 20,
     MEMORY_OF_TASKS = 1 << 30,
-    OUTPUT_OF_TASKS = 1 << 20,
+    OUTPUT_OF_TASKS = 16 << 20,
 };
 
 typedef struct Script Script;

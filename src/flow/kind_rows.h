@@ -30,7 +30,7 @@
           .secrets = true) \
     PARAM(prefix##_MEMORY, "memory", SIZE, "how much memory it may use", .fallback = "\"1G\"") \
     PARAM(prefix##_MAX_OUTPUT, "max_output", SIZE, \
-          "how much of what it prints is kept in the log", .fallback = "\"1M\"", .most = KEPT_MOST)
+          "how much of what it prints is kept in the log", .fallback = "\"16M\"", .most = KEPT_MOST)
 
 #define RESULT_PARAMS(prefix) \
     PARAM(prefix##_INVERT, "invertResult", BOOL, "success is failure, and the other way round", \

@@ -4,7 +4,9 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-static const char *const stream_names[2] = {"stdout", "stderr"};
+enum { CODE = 2 }; /* the stream of what the code itself logs */
+
+static const char *const stream_names[WORKER_LOG_STREAMS] = {"stdout", "stderr", "log"};
 
 static void keep_tail(WorkerLog *log, const char *bytes, size_t len) {
     if (len > WORKER_LOG_TAIL) {
@@ -17,12 +19,37 @@ static void keep_tail(WorkerLog *log, const char *bytes, size_t len) {
     log->tail_len = keep + len;
 }
 
-/* How much of it is to be passed on; the rest is counted. */
-static size_t admit(WorkerLog *log, size_t len) {
-    size_t left = log->max - log->passed;
+/* Bytes of the end of each stream. */
+static size_t end_max(const WorkerLog *log) {
+    return log->max / 8 < WORKER_LOG_END ? log->max / 8 : WORKER_LOG_END;
+}
+
+/* The last bytes of what is not passed on are kept: in a buffer of up to twice as many. */
+static void keep_end(WorkerLog *log, int stream, const char *bytes, size_t len) {
+    Buf *end = &log->ends[stream];
+    size_t most = end_max(log);
+    if (len > most) {
+        log->dropped[stream] += len - most + end->len;
+        bytes += len - most;
+        len = most;
+        end->len = 0;
+    }
+    if (end->len + len > 2 * most) {
+        size_t over = end->len + len - most;
+        log->dropped[stream] += over;
+        memmove(end->data, end->data + over, end->len - over);
+        end->len -= over;
+    }
+    buf_add(end, bytes, len);
+}
+
+/* How much of it is to be passed on as it comes. */
+static size_t admit(WorkerLog *log, int stream, const char *bytes, size_t len) {
+    size_t most = log->max - WORKER_LOG_STREAMS * end_max(log);
+    size_t left = most > log->passed ? most - log->passed : 0;
     size_t n = len < left ? len : left;
     log->passed += n;
-    log->dropped += len - n;
+    if (n < len) keep_end(log, stream, bytes + n, len - n);
     return n;
 }
 
@@ -33,30 +60,43 @@ static void pass_on(const WorkerLog *log, const char *stream, const char *bytes,
 void worker_log_output(WorkerLog *log, int stream, const char *bytes, size_t len) {
     Buf text = BUF_INIT;
     if (stream == 1) keep_tail(log, bytes, len);
-    utf8_pieces_add(&log->pieces[stream], bytes, admit(log, len), &text);
+    utf8_pieces_add(&log->pieces[stream], bytes, admit(log, stream, bytes, len), &text);
     pass_on(log, stream_names[stream], text.data, text.len);
     buf_clear(&text);
 }
 
 void worker_log_text(WorkerLog *log, const char *text, size_t len) {
-    pass_on(log, "log", text, admit(log, len));
+    pass_on(log, "log", text, admit(log, CODE, text, len));
 }
 
-static void close_stream(WorkerLog *log, int stream) {
-    Buf rest = BUF_INIT;
-    utf8_pieces_end(&log->pieces[stream], &rest);
-    pass_on(log, stream_names[stream], rest.data, rest.len);
-    buf_clear(&rest);
+/* The end of a stream, from the beginning of a character on. */
+static void pass_end(WorkerLog *log, int stream) {
+    char line[120];
+    Buf *end = &log->ends[stream];
+    size_t most = end_max(log), skip = end->len > most ? end->len - most : 0;
+    while (skip && skip < end->len && ((unsigned char)end->data[skip] & 0xC0) == 0x80) skip++;
+    uint64_t dropped = log->dropped[stream] + skip;
+    if (dropped) {
+        int n = snprintf(line, sizeof line, "... %" PRIu64 " bytes of %s are left out here ...\n",
+                         dropped, stream_names[stream]);
+        pass_on(log, "log", line, (size_t)n);
+    }
+    pass_on(log, stream_names[stream], end->data + skip, end->len - skip);
 }
 
 void worker_log_close(WorkerLog *log) {
-    char text[120];
-    close_stream(log, 0);
-    close_stream(log, 1);
-    if (!log->dropped) return;
-    int n = snprintf(text, sizeof text, "... and %" PRIu64 " more bytes, which are not kept.\n",
-                     log->dropped);
-    pass_on(log, "log", text, (size_t)n);
+    for (int i = 0; i < WORKER_LOG_STREAMS; i++) {
+        Buf rest = BUF_INIT;
+        if (i < CODE && !log->ends[i].len) utf8_pieces_end(&log->pieces[i], &rest);
+        pass_on(log, stream_names[i], rest.data, rest.len);
+        buf_clear(&rest);
+        if (log->ends[i].len) pass_end(log, i);
+    }
+    worker_log_drop(log);
+}
+
+void worker_log_drop(WorkerLog *log) {
+    for (int i = 0; i < WORKER_LOG_STREAMS; i++) buf_clear(&log->ends[i]);
 }
 
 bool worker_log_says(const WorkerLog *log, const char *words) {

@@ -53,8 +53,8 @@ enum {
     IDLE_MS = 60000,  /* unless the options say otherwise */
     BUSY_MIN = 4,     /* the same */
     BUSY_MAX = 1024,  /* whatever anybody says */
-    MEMORY_DEFAULT = 1 << 30, /* the same */
-    OUTPUT_DEFAULT = 1 << 20, /* the same */
+    MEMORY_DEFAULT = 1 << 30,  /* the same */
+    OUTPUT_DEFAULT = 16 << 20, /* the same */
     TOKEN_BYTES = 16,
     RANDOM_BYTES = 32 * TOKEN_BYTES, /* that are asked for at once */
     CHANNEL = 0,
@@ -192,6 +192,7 @@ static void call_free(WorkerCall *call) {
     mem_free((char *)(uintptr_t)call->options.function);
     mem_free((char *)(uintptr_t)call->options.folder);
     worker_program_clear(&call->program);
+    worker_log_drop(&call->log);
     mem_free(call);
 }
 

@@ -99,7 +99,7 @@ typedef struct WorkerOptions {
     Json answers;       /* an array: what interrupt() gives back before it asks */
     const char *folder; /* where it runs */
     uint64_t memory;    /* bytes; 0: 1 GB. Less than WORKER_MEMORY_MIN counts as that */
-    size_t max_output;  /* bytes of its log, in all; 0: 1 MB. The rest is read and dropped */
+    size_t max_output;  /* bytes of its log, in all; 0: 16 MB. The rest is read and dropped */
     /* stream is "stdout", "stderr" or "log"; whole characters, as far as they are any. May be NULL.
      * */
     void (*on_log)(void *ctx, const char *stream, const char *bytes, size_t len);
