@@ -32,7 +32,7 @@ OPTIONS_fuzz = --buildtype=debug -Doptimization=2 -Db_sanitize=address,undefined
 	-Db_lundef=false -Dfuzz=true -Dtests=enabled
 $(BUILD)/fuzz/build.ninja: export CC = clang
 
-.PHONY: all run test test-release test-asan test-tsan crash bench bench-engine bench-instructions fuzz coverage format check-format \
+.PHONY: all run test test-release test-asan test-tsan crash bench bench-engine bench-instructions bench-logs fuzz coverage format check-format \
 	install clean deps help
 .DEFAULT_GOAL := all
 .SECONDARY:
@@ -73,6 +73,9 @@ bench-%: $(BUILD)/release/.bench
 bench-engine: $(BUILD)/.deps-peers $(BUILD)/release/.bench ## the engine beside LangGraph.js (from npm)
 	@$(NINJA) $(BUILD)/release all bench-programs
 	@bench/engine $(BUILD)/release
+
+bench-logs: all ## what it costs to keep what nodes print
+	@bench/logs $(BUILD)/release
 
 bench-instructions: $(BUILD)/release/.bench ## instructions instead of time (needs valgrind)
 	@$(NINJA) $(BUILD)/release bench-programs

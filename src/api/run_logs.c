@@ -32,6 +32,9 @@ typedef struct Page {
     int64_t left; /* pieces; of `last`: lines */
     size_t bytes; /* left */
     bool more;
+    /* of `last`: whose piece was looked at before */
+    int64_t execution, frame;
+    LogStream stream;
 } Page;
 
 /* ---- forward ---- */
@@ -75,8 +78,13 @@ static size_t cut_lines(const char *text, size_t len, int64_t *lines) {
 static bool add_before(void *ctx, const LogPiece *piece) {
     Page *page = ctx;
     LogPiece shown = *piece;
-    bool whole_line = page->next && piece->len && piece->text[piece->len - 1] == '\n';
-    if (whole_line && !--page->left) return false;
+    bool goes_on = piece->len && piece->text[piece->len - 1] != '\n' &&
+                   page->execution == piece->execution && page->frame == piece->frame &&
+                   page->stream == piece->stream;
+    if (page->next && !goes_on && !--page->left) return false;
+    page->execution = piece->execution;
+    page->frame = piece->frame;
+    page->stream = piece->stream;
     size_t cut = cut_lines(piece->text, piece->len, &page->left);
     shown.text += cut;
     shown.len -= cut;

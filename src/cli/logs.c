@@ -70,11 +70,6 @@ typedef struct Shown {
 /* Of one node all that it printed is written as it is; of all of them each line says whose it is. */
 static void put_text(Shown *shown, const char *name, Json text) {
     const char *at = json_string_data(&text), *end = at + json_string_len(text);
-    bool other = strcmp(shown->of.len ? shown->of.data : "", name) != 0;
-    if (shown->within_line && other) {
-        putchar('\n');
-        shown->within_line = false;
-    }
     while (at < end) {
         const char *stop = memchr(at, '\n', (size_t)(end - at));
         size_t len = (size_t)((stop ? stop + 1 : end) - at);
@@ -86,7 +81,7 @@ static void put_text(Shown *shown, const char *name, Json text) {
 }
 
 static void put_piece(const LogsArgs *args, Shown *shown, Json piece) {
-    Buf name = BUF_INIT;
+    Buf name = BUF_INIT, of = BUF_INIT;
     int64_t frame = field_number(piece, "frame", 1);
     Json text = field_get(piece, "text");
     if (!json_is_none(field_get(piece, "error"))) {
@@ -101,10 +96,17 @@ static void put_piece(const LogsArgs *args, Shown *shown, Json piece) {
     if (!args->node) {
         buf_adds(&name, field_string(piece, "node"));
         if (frame != 1) buf_printf(&name, " (frame %" PRId64 ")", frame);
+        buf_printf(&of, "%s %s %s", name.data, field_string(piece, "execution"),
+                   field_string(piece, "stream"));
     }
-    put_text(shown, name.data ? name.data : "", text);
+    if (shown->within_line && !args->node && strcmp(shown->of.data, of.data) != 0) {
+        putchar('\n');
+        shown->within_line = false;
+    }
+    put_text(shown, args->node ? "" : name.data, text);
     buf_clear(&shown->of);
-    shown->of = name;
+    shown->of = of;
+    buf_clear(&name);
 }
 
 /* ---- the command ---- */

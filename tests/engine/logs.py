@@ -201,6 +201,47 @@ nodes:
     world.same(world("logs", "t", "b").out, "why\n")
 
 
+def syncs(world, name, store):
+    """How often the store was synced while a workflow ran; None: this build does not count."""
+    counts = world.folder / f"counts-{name}"
+    world("run", f"{name}.yaml", "--thread", name, "-q", "--store", store,
+          env={"PAWL_FAULT": f"count:{counts}"}).gives(DONE)
+    rows = dict(line.split() for line in counts.read_text().splitlines()) if counts.exists() else {}
+    return int(rows["store.sync"]) if rows else None
+
+
+def log_costs_no_commit(world):
+    """nodes that print are committed as often as nodes that do not"""
+    for name, command in (("loud", "echo a line; echo another >&2"), ("quiet", "true")):
+        nodes = "".join(f"  - {{name: n{i}, shell: '{command}'}}\n" for i in range(10))
+        world.write(f"{name}.yaml", f"nodes:\n{nodes}")
+    for store in STORES:
+        for attempt in range(5):  # one that takes longer than 250 ms, on a busy machine, makes one more
+            url = store.replace("pawl.db", f"pawl{attempt}.db").replace("files", f"files{attempt}")
+            for name in ("loud", "quiet"):  # makes the store, and keeps their definitions there
+                world("run", f"{name}.yaml", "--thread", f"first-{name}", "-q", "--store", url).gives(DONE)
+            loud, quiet = syncs(world, "loud", url), syncs(world, "quiet", url)
+            if loud is None or loud <= quiet:
+                break
+        else:
+            raise Broken(f"{loud} syncs for nodes that print, {quiet} for others, {store}")
+
+
+def log_takes_little(world):
+    """100 MB that one node prints take neither memory nor disk"""
+    world.write("w.yaml", "nodes: [{name: much, shell: 'yes what is printed | head -c 100000000'}]\n")
+    sanitized = b"__asan_init" in Path(world.pawl).read_bytes()
+    for store in STORES:
+        process = subprocess.Popen([world.pawl, "run", "w.yaml", "--thread", "t", "-q", "--store", store],
+                                   cwd=world.folder, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL)
+        _, status, usage = os.wait4(process.pid, 0)
+        process.returncode = status
+        world.same(status, 0, "how it ended")
+        kept = sum(f.stat().st_blocks * 512 for f in (world.folder / store.split(":")[1].split("/")[0]).rglob("*"))
+        if kept > 40 << 20 or (usage.ru_maxrss > 128 << 10 and not sanitized):
+            raise Broken(f"{kept >> 20} MB on disk, {usage.ru_maxrss >> 10} MB of memory, {store}")
+
+
 def log_in_the_debugger(world):
     """`logs` shows the last lines, of one node or of all"""
     world.write("w.yaml", "nodes: [{name: a, shell: 'echo one; echo two'}, {name: b, shell: echo three}, "
