@@ -2,12 +2,15 @@
  *
  * Loading never crashes and leaves nothing behind. What loads is well formed, can be drawn in every
  * format, and comes back from its stored definition with the same graphs and expressions. The config
- * of a task comes to something, or to a sentence, with the variables of the test. A reader serves the
- * input for the main file and nothing else, so that files outside are never touched.
+ * of a task comes to something, or to a sentence, with the variables of the test, and so do the inputs of a kind
+ * from outside. A reader serves the input for the main file; what follows a line `#kind` in it is the kind `k`, and what
+ * follows another one the kind `l`. There is nothing else, so that files outside are never touched.
  */
 #include "config.h"
 #include "flow.h"
 #include "json_print.h"
+#include "kind_inputs.h"
+#include "kind_listing.h"
 
 #include <stdint.h>
 #include <stdlib.h>
@@ -22,13 +25,59 @@ typedef struct Bytes {
     size_t size;
 } Bytes;
 
-static bool serve(void *ctx, const char *path, Buf *out, Error *err) {
-    const Bytes *bytes = ctx;
-    if (strcmp(path, "main.yaml") != 0) {
-        return error_set(err, ERR_IO, "There are no other files.");
+/* Where the next part begins, after a line of its own; NULL: nowhere. */
+static const uint8_t *next_part_of(const uint8_t *at, const uint8_t *end) {
+    static const char line[] = "#kind\n";
+    for (; end - at >= (ptrdiff_t)sizeof line - 1; at++) {
+        if (memcmp(at, line, sizeof line - 1) == 0) return at;
     }
-    buf_add(out, (const char *)bytes->data, bytes->size);
-    return true;
+    return NULL;
+}
+
+/* Part number i of the input. */
+static Bytes part_of(const Bytes *bytes, int i) {
+    const uint8_t *at = bytes->data, *end = at + bytes->size;
+    for (;; i--) {
+        const uint8_t *next = next_part_of(at, end);
+        if (!i) return (Bytes){at, (size_t)((next ? next : end) - at)};
+        if (!next) return (Bytes){NULL, 0};
+        at = next + strlen("#kind\n");
+    }
+}
+
+static bool serve(void *ctx, const char *path, Buf *out, Error *err) {
+    static const char *const paths[] = {"main.yaml", ".pawl/kinds/k.yaml", ".pawl/kinds/l.yaml"};
+    for (int i = 0; i < 3; i++) {
+        Bytes part = strcmp(path, paths[i]) ? (Bytes){NULL, 0} : part_of(ctx, i);
+        if (!part.data && i) continue;
+        if (strcmp(path, paths[i]) != 0) continue;
+        buf_add(out, (const char *)part.data, part.size);
+        return true;
+    }
+    return error_set(err, ERR_NOT_FOUND, "There are no other files.");
+}
+
+static void list(void *ctx, const char *folder, void (*each)(void *, const char *), void *to) {
+    (void)ctx;
+    if (strcmp(folder, ".pawl/kinds") == 0) {
+        each(to, "k.yaml");
+        each(to, "l.yaml");
+        each(to, "notes.txt");
+    }
+}
+
+/* What the kinds take of the variables of the test, or of nothing. */
+static void check_inputs(const OutsideKind *kind, Json given) {
+    Json values[] = {json_object(),
+                     json_kind(given) == JSON_OBJECT ? json_ref(given) : json_object()};
+    for (int i = 0; i < 4; i++) {
+        Error err = ERROR_INIT;
+        Json inputs = inputs_fill(kind, values[i / 2], i % 2, &err);
+        CHECK(json_is_none(inputs) == (err.code != ERR_NONE));
+        json_unref(inputs);
+    }
+    json_unref(values[0]);
+    json_unref(values[1]);
 }
 
 static void check_problems(const FlowProblems *problems, bool loaded) {
@@ -72,7 +121,7 @@ static Json eval(void *ctx, const Expr *query, Json vars, Error *err) {
 }
 
 static void check_config(const Graph *test, const Node *node) {
-    enum { PARAMS_MAX = 64 };
+    enum { PARAMS_MAX = 256 };
     Param params[PARAMS_MAX];
     Error err = ERROR_INIT;
     Buf title = BUF_INIT;
@@ -169,12 +218,17 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     size_t before = json_heap_bytes();
     FlowProblems problems = {0};
     Bytes bytes = {data, size};
-    FlowReader reader = {.read = serve, .ctx = &bytes};
+    static const char *const folders[] = {".pawl/kinds"};
+    FlowReader reader = {.read = serve, .ctx = &bytes, .list = list};
+    json_unref(kinds_outside(folders, 1, &reader));
     Flow *flow = flow_load("main.yaml", &reader, &problems);
     check_problems(&problems, flow != NULL);
     if (flow) {
         for (size_t i = 0; i < flow->ngraphs; i++) {
             check_graph(flow, flow->graphs[i]);
+            if (flow->graphs[i]->outside) {
+                check_inputs(flow->graphs[i]->outside, flow->main->defaults);
+            }
         }
         check_drawings(flow);
         check_definition(flow);

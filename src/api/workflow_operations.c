@@ -5,6 +5,8 @@
 #include "exec.h"
 #include "flow.h"
 #include "json_build.h"
+#include "kind_listing.h"
+#include "mem.h"
 #include "things.h"
 
 /* A workflow is given as its files, or as a path on this machine. */
@@ -15,6 +17,7 @@
         "path", ARG_TEXT, .about = "a file on the host's machine", .one_of = true    \
     }
 
+static const char *const dialect_words[] = {"graph", "tasks", "pipeline", NULL};
 static const char *const format_words[] = {"mermaid", "dot", "json", NULL};
 
 static Flow *load(const Host *host, Json args, FlowProblems *problems) {
@@ -69,6 +72,48 @@ static Json graph(const Host *host, Json args, Error *err) {
     return out;
 }
 
+/* Folders of kinds on the host's machine: those that were named, then .pawl/kinds in its folder. */
+static Json kinds_there(const Host *host, Json args) {
+    Json named = json_object_get_c(args, "kinds");
+    size_t n = json_array_len(named) < FLOW_FOLDERS_MAX ? json_array_len(named) : FLOW_FOLDERS_MAX;
+    char **folders = mem_zalloc((n + 1) * sizeof *folders);
+    for (size_t i = 0; i <= n; i++) {
+        Json folder = i < n ? json_ref(json_array_get(named, i)) : json_string_c(FLOW_KIND_FOLDER);
+        const char *path = json_string_data(&folder);
+        Buf whole = BUF_INIT;
+        if (path[0] != '/' && host_folder(host)) buf_printf(&whole, "%s/", host_folder(host));
+        buf_adds(&whole, path);
+        folders[i] = mem_strdup(whole.data);
+        buf_clear(&whole);
+        json_unref(folder);
+    }
+    FlowReader reader = flow_root_reader(host_bounds(host)->root);
+    reader.kinds = (const char *const *)folders;
+    reader.nkinds = n;
+    Json list = kinds_outside(reader.kinds, n + 1, &reader);
+    for (size_t i = 0; i <= n; i++) mem_free(folders[i]);
+    mem_free(folders);
+    return list;
+}
+
+static Json kinds_op(const Host *host, Json args, Error *err) {
+    int dialect = args_word(args, "dialect", dialect_words, -1);
+    (void)err;
+    return OBJECT(KEY("kinds", json_array_concat(kinds_rows(dialect), kinds_there(host, args))));
+}
+
+static Json schema(const Host *host, Json args, Error *err) {
+    const char *dialect = dialect_words[args_word(args, "dialect", dialect_words, 0)];
+    Json there = kinds_there(host, args);
+    Json out = OBJECT(KEY("schema", schema_with_kinds(flow_schema(dialect), dialect, there)));
+    (void)err;
+    json_unref(there);
+    return out;
+}
+
+#define KINDS_ARG \
+    { "kinds", ARG_ARRAY, .about = "folders of kinds, beside .pawl/kinds there", .shape = "[text]" }
+
 const Operation workflow_operations[] = {
     {.name = "check",
      .summary = "say everything that is wrong with a workflow",
@@ -88,6 +133,28 @@ const Operation workflow_operations[] = {
                   {"format", ARG_TEXT, .about = "left out, mermaid", .words = format_words}),
      .answer = "{text: text}",
      .make = graph,
+     .files = true},
+    {.name = "kinds",
+     .summary = "list the kinds of nodes, tasks and steps, and those from outside",
+     .scope = SCOPE_READ,
+     .route = "POST /workflows/kinds",
+     .idempotent = true,
+     .args =
+         ARGS({"dialect", ARG_TEXT, .about = "left out, all", .words = dialect_words}, KINDS_ARG),
+     .answer = "{kinds: [{name: text, dialect: \"graph\"|\"tasks\"|\"pipeline\"|\"any\", "
+               "help: text, schema?: object, outputs?: [text], file?: text, error?: text, "
+               "hidden?: [text]}]}",
+     .make = kinds_op,
+     .files = true},
+    {.name = "schema",
+     .summary = "give the JSON Schema of a dialect, with kinds from outside",
+     .scope = SCOPE_READ,
+     .route = "POST /workflows/schema",
+     .idempotent = true,
+     .args =
+         ARGS({"dialect", ARG_TEXT, .about = "left out, graph", .words = dialect_words}, KINDS_ARG),
+     .answer = "{schema: object}",
+     .make = schema,
      .files = true},
     {0},
 };

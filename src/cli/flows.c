@@ -2,6 +2,7 @@
 
 #include "exec.h"
 #include "json_build.h"
+#include "kind_listing.h"
 #include "mem.h"
 #include "terminal.h"
 
@@ -34,6 +35,14 @@ FlowReader cli_flow_reader(const Common *c) {
     reader.kinds = c->kinds.items;
     reader.nkinds = c->kinds.n;
     return reader;
+}
+
+Json cli_kinds_outside(const Common *c) {
+    FlowReader reader = cli_flow_reader(c);
+    const char *folders[sizeof c->kinds.items / sizeof *c->kinds.items + 1];
+    memcpy(folders, c->kinds.items, c->kinds.n * sizeof *folders);
+    folders[c->kinds.n] = FLOW_KIND_FOLDER;
+    return kinds_outside(folders, c->kinds.n + 1, &reader);
 }
 
 Flow *cli_flow_load(const Common *c, const char *path) {

@@ -9,6 +9,9 @@
 /* Files by --root, kinds by --kinds. Borrows c. */
 FlowReader cli_flow_reader(const Common *c);
 
+/* Kinds from outside (kind_listing.h) that a workflow in our folder would find. Given. */
+Json cli_kinds_outside(const Common *c);
+
 /* NULL when the file has errors in it; those, and warnings, have been said, with --json also on standard
  * output. */
 Flow *cli_flow_load(const Common *c, const char *path);

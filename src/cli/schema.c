@@ -1,11 +1,13 @@
 /* schema.c - `pawl schema`: the JSON Schema of a dialect, for editors. */
 #include "command.h"
+#include "flows.h"
 #include "options.h"
 #include "output.h"
 #include "stores.h"
 
 #include "flow.h"
 #include "json_print.h"
+#include "kind_listing.h"
 
 #include <stdio.h>
 
@@ -17,7 +19,10 @@ typedef struct SchemaArgs {
 static int act(void *ctx) {
     const SchemaArgs *args = ctx;
     static const JsonPrintOptions options = {.indent = 2};
-    Json schema = flow_schema(args->dialect ? args->dialect : "graph");
+    const char *dialect = args->dialect ? args->dialect : "graph";
+    Json outside = cli_kinds_outside(&args->common);
+    Json schema = schema_with_kinds(flow_schema(dialect), dialect, outside);
+    json_unref(outside);
     if (json_is_none(schema)) {
         options_complain(&command_schema,
                          "there is no schema of `%s`; there are those of graph, tasks and "
@@ -37,8 +42,11 @@ const Command command_schema = {
     .name = "schema",
     .summary = "write the JSON Schema of workflows",
     .arguments = "[DIALECT]",
-    .description = "Writes the JSON Schema of a dialect of workflows, for editors: graph (unless "
-                   "told), tasks or pipeline.",
+    .description =
+        "Writes the JSON Schema of a dialect of workflows, for editors: graph (unless "
+        "told), tasks or pipeline. It has the kinds from outside that are in .pawl/kinds in this "
+        "folder and in the folders that --kinds names.",
+    OPTIONS(KINDS_ROW, ROOT_ROW),
     EXAMPLES({"pawl schema graph > pawl-graph.schema.json",
               "for an editor that checks and completes YAML by a schema"},
              {"pawl schema pipeline > pawl-pipeline.schema.json", "the same for pipelines"}),

@@ -368,6 +368,8 @@ static inline const Graph *node_held(const Node *node, size_t i) {
 }
 int64_t node_time_ms(const Node *node); /* its timeout, or that of the file inside it; 0: none */
 
+#define FLOW_KIND_FOLDER ".pawl/kinds" /* beside a workflow */
+
 /* Where nodes of the flow's main file find kinds: folders, in order. For a flow that is run inside this one. */
 const char *const *flow_kind_folders(const Flow *flow, size_t *n);
 

@@ -28,8 +28,6 @@
 
 enum { KIND_NAME_MAX = 100 };
 
-#define KIND_FOLDER ".pawl/kinds"
-
 const char *const kind_file_keys[] = {"kind", "about", "inputs", "outputs", NULL};
 
 typedef struct KindFile {
@@ -47,7 +45,7 @@ static bool is_kind_name(const char *text, size_t len) {
 }
 
 /* The name that a file of kinds stands for; 0 when it is none. */
-static size_t name_len(const char *file) {
+size_t kind_name_len(const char *file) {
     size_t len = strlen(file);
     bool yaml = len > 5 && strcmp(file + len - 5, ".yaml") == 0;
     char name[KIND_NAME_MAX + 1];
@@ -208,7 +206,7 @@ bool load_kind_head(Loader *ld, LoadedFile *file, const YamlNode *root) {
     const char *name = field_text(ld, said->value, "`kind`"), *base = strrchr(file->path, '/');
     base = base ? base + 1 : file->path;
     if (!name) return false;
-    size_t own = name_len(base);
+    size_t own = kind_name_len(base);
     if (strcmp(file->path, "-") != 0 && (own != said->value->len || memcmp(base, name, own) != 0)) {
         report_at(ld->reporter, said->value->spot,
                   "A kind is found by the name of its file, so `%s` has to be in `%s.yaml`.",
@@ -284,7 +282,7 @@ static const char *next_folder(Folders *at) {
         if (at->own < file->nkinds) return beside(at->ld, file, file->kinds[at->own++]);
         if (at->stage == 1) {
             at->stage++;
-            return beside(at->ld, file, KIND_FOLDER);
+            return beside(at->ld, file, FLOW_KIND_FOLDER);
         }
         *at = (Folders){at->ld, file->from, at->given, 0, 0};
     }
@@ -471,7 +469,7 @@ typedef struct Nearest {
 static void offer_file(void *to, const char *file) {
     Nearest *nearest = to;
     char name[KIND_NAME_MAX + 1];
-    size_t len = name_len(file);
+    size_t len = kind_name_len(file);
     if (!len) return;
     memcpy(name, file, len);
     name[len] = '\0';

@@ -152,6 +152,8 @@ bool load_kind_head(Loader *ld, LoadedFile *file, const YamlNode *root);
 /* And what it gives back, once it has its graph. */
 void load_kind_end(Loader *ld, LoadedFile *file, const YamlNode *root);
 void kind_is_bad(LoadedFile *file); /* there are errors in it */
+/* Length of the name of the kind that a file of this name is; 0: it is none. */
+size_t kind_name_len(const char *file);
 void keep_kind_folders(Loader *ld); /* for flow_kind_folders() */
 /* The folders that kinds are in, by a key of a map: a text or a list. */
 void load_kind_folders(Loader *ld, LoadedFile *file, const YamlNode *map);

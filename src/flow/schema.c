@@ -90,6 +90,7 @@ static const Property config_properties[] = {
     {"mode", "{\"enum\":[\"autonomous\",\"interactive\"]}",
      "who answers what could be asked of a model"},
     {"net", REF("names"), "where requests may go: any, public, hosts and ranges of addresses"},
+    {"kinds", REF("names"), "folders of kinds from outside, relative to this file"},
     {0},
 };
 
@@ -355,8 +356,20 @@ static Json state_schema(void) {
     return OBJECT(KEY("type", parsed("[\"object\",\"null\"]")), KEY("additionalProperties", key));
 }
 
+/* What a file says of itself that is a kind from outside. */
+static const Property kind_properties[] = {
+    {"kind", TEXT, "the file is a kind of this name, for others to use"},
+    {"about", TEXT, "what the kind does, for people"},
+    {"inputs", "{\"type\":[\"object\",\"null\"]}", "what it takes: a JSON Schema of an object"},
+    {"outputs", "{\"type\":[\"object\",\"null\"]}", "what it gives back: keys with jq expressions"},
+    {0},
+};
+
 /* A file: the schema of what is in it, which names others under $defs. */
 static Json file_schema(const char *title, Json props, const char *required, Json defs) {
+    Json own = properties(kind_properties);
+    props = json_object_merge(props, own);
+    json_unref(own);
     return OBJECT(KEY("$schema", "https://json-schema.org/draft/2020-12/schema"),
                   KEY("title", title), KEY("type", "object"), KEY("properties", props),
                   KEY("additionalProperties", json_bool(false)),
@@ -443,6 +456,8 @@ static const Property test_properties[] = {
     {"tasks", TASK_LIST, "what it does, in order, up to the first failure"},
     {"cleanupTasks", TASK_LIST, "what is done in the end, whatever happened"},
     {"schedule", "{\"type\":[\"object\",\"null\"]}", "when it is to be run; read and kept"},
+    {"kinds", "{\"type\":[\"string\",\"array\",\"null\"],\"items\":{\"type\":\"string\"}}",
+     "folders of kinds from outside, relative to this file"},
     {0},
 };
 
@@ -513,6 +528,7 @@ static const Property pipeline_properties[] = {
      "what it does, in order"},
     {"triggers", "{\"type\":[\"array\",\"null\"],\"items\":" REF("trigger") "}",
      "what starts it; checked and kept"},
+    {"kinds", REF("names"), "folders of kinds from outside, relative to this file"},
     {0},
 };
 

@@ -212,7 +212,7 @@ The manual page has every command
     .SS pawl check [OPTION...] FILE...
     .SS pawl graph [OPTION...] FILE
     .SS pawl kinds [OPTION...] [NAME]
-    .SS pawl schema [DIALECT]
+    .SS pawl schema [OPTION...] [DIALECT]
     .SS pawl store [OPTION...] check
     .SS pawl secret [OPTION...] set|list|remove [NAME]
     .SS pawl prune [OPTION...]

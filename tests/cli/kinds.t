@@ -192,3 +192,39 @@ There is a schema of each dialect
     2> pawl schema: there is no schema of `jobs`; there are those of graph, tasks and pipeline.
     2> Try `pawl help schema`.
     [2]
+
+Kinds from outside are listed behind them, shown by name, and in the schemas
+    $ mkdir -p .pawl/kinds more
+    $ printf 'kind: count\nabout: Counts.\ninputs: {properties: {to: {type: [integer, string], default: 3, description: how far}, deep: {}}, required: [deep], additionalProperties: true}\noutputs: {last: .to}\nnodes: [{name: n, jq: "{}"}]\n' > .pawl/kinds/count.yaml
+    $ printf 'kind: wrong\nsteps: []\n' > .pawl/kinds/wrong.yaml
+    $ printf 'kind: sleep\nabout: Sleeps.\nnodes: [{name: n, jq: "{}"}]\n' > more/sleep.yaml
+    $ printf 'no kind\n' > .pawl/kinds/notes.txt
+    $ pawl kinds --dialect pipeline --kinds more
+    pipeline: what a step of `steps` does
+      script  a command on this machine
+      docker  a command in a container
+      agent   the work of an agent
+
+    from outside: files that every dialect can use
+      sleep  more/sleep.yaml         Sleeps. (hidden by the kind of Pawl itself in graph, tasks)
+      count  .pawl/kinds/count.yaml  Counts.
+      wrong  .pawl/kinds/wrong.yaml  cannot be used: .pawl/kinds/wrong.yaml:2:8: There are no steps; a pipeline has at least one.
+    $ pawl kinds count
+    count (.pawl/kinds/count.yaml): Counts.
+      to    integer|string, 3 unless given
+            how far
+      deep  value, required
+      and any others
+      gives back: last
+    $ pawl kinds coun
+    2> pawl kinds: there is no kind `coun`; did you mean `count`?
+    2> Try `pawl help kinds`.
+    [2]
+    $ pawl kinds count --json | pawl eval -c 'map([.name, .dialect, .outputs, .file, .schema.required])'
+    [["count","any",["last"],".pawl/kinds/count.yaml",["deep"]]]
+    $ pawl schema graph | pawl eval -c '."$defs".node | [.properties.uses.enum[-1], (.properties.count.properties | keys), .oneOf[-1]]'
+    ["count",["deep","to"],{"required":["count"]}]
+    $ pawl schema tasks --kinds more | pawl eval -c '."$defs" | [.task.properties.name.enum[-2:], (.config_count.properties | keys)]'
+    [["check_http_metrics","count"],["deep","to"]]
+    $ pawl schema pipeline --kinds more | pawl eval -c '."$defs" | [.step.properties.type.enum[-2:], .config_count.required]'
+    [["sleep","count"],["deep"]]

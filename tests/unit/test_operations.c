@@ -62,6 +62,8 @@ typedef struct Scenario {
 static const Scenario scenarios[] = {
     {"check", NOTHING, "{" DEFINITION "}", NULL},
     {"workflow_graph", NOTHING, "{" DEFINITION ", 'format': 'dot'}", NULL},
+    {"kinds", NOTHING, "{'dialect': 'graph', 'kinds': ['nowhere']}", NULL},
+    {"schema", NOTHING, "{'dialect': 'tasks'}", NULL},
     {"operations", NOTHING, NULL, NULL},
 
     {"run_start", NOTHING, "{'thread': '$', " DEFINITION "}", NULL},
