@@ -58,6 +58,7 @@ static void check_file(Check *check, const char *path) {
     Flow *flow = flow_load(path, &reader, &check->problems);
     if (flow) flow_needs_checkpointer(flow, &check->problems);
     if (flow) exec_check_code(flow, &check->problems);
+    if (flow) exec_check_files(flow, check->common.root, &check->problems);
     check->unreadable = check->unreadable || is_unreadable(&check->problems, from);
     if (!check->common.json) {
         print_problems(&check->problems, from);

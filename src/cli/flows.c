@@ -21,7 +21,7 @@ void cli_flow_say(FlowProblems *problems) {
     flow_problems_clear(problems);
 }
 
-static void put_json(const FlowProblems *problems) {
+void cli_flow_put_json(const FlowProblems *problems) {
     Json all = json_array();
     for (size_t i = 0; i < problems->n; i++) {
         all = json_array_push(all, flow_problem_json(&problems->items[i]));
@@ -50,11 +50,12 @@ Flow *cli_flow_load(const Common *c, const char *path) {
     FlowReader reader = cli_flow_reader(c);
     Flow *flow = flow_load(path, &reader, &problems);
     if (flow) exec_check_code(flow, &problems);
+    if (flow) exec_check_files(flow, c->root, &problems);
     if (problems.errors) {
         flow_unref(flow);
         flow = NULL;
     }
-    if (!flow && c->json) put_json(&problems);
+    if (!flow && c->json) cli_flow_put_json(&problems);
     cli_flow_say(&problems);
     return flow;
 }

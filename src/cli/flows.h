@@ -18,6 +18,7 @@ Flow *cli_flow_load(const Common *c, const char *path);
 
 /* Says all of them on standard error and empties the list. */
 void cli_flow_say(FlowProblems *problems);
+void cli_flow_put_json(const FlowProblems *problems); /* the same as an error of --json */
 
 /* Of a stored definition. Its paths begin in the folder that the run was started in; JSON_NONE: in
  * ours. */

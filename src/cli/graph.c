@@ -4,6 +4,7 @@
 #include "stores.h"
 #include "terminal.h"
 
+#include "exec.h"
 #include "flow.h"
 
 #include <stdio.h>
@@ -26,12 +27,15 @@ static int act(void *ctx) {
     FlowProblems problems = {0};
     FlowReader reader = cli_flow_reader(&drawing->common);
     Flow *flow = flow_load(drawing->path, &reader, &problems);
+    if (flow) exec_check_files(flow, drawing->common.root, &problems);
+    const char *format = drawing->common.json ? "json" : drawing->format ? drawing->format : "dot";
     Buf out = BUF_INIT;
     int code = EXIT_OK;
-    if (!flow) {
+    if (problems.errors) {
         code = problems.items[0].line == 0 ? EXIT_USAGE : EXIT_PROBLEMS;
+        if (drawing->common.json) cli_flow_put_json(&problems);
         cli_flow_say(&problems);
-    } else if (flow_draw(flow, drawing->format ? drawing->format : "dot", &out)) {
+    } else if (flow_draw(flow, format, &out)) {
         terminal_put(stdout, out.data, out.len);
     } else {
         options_complain(&command_graph, "--format is dot, mermaid or json, not `%s`.",
@@ -54,7 +58,7 @@ const Command command_graph = {
                    "(Graphviz), mermaid, or json with the place of everything in the file.",
     OPTIONS({"format", 'f', "dot|mermaid|json", "what to write (dot unless told)",
              TAKES(OPTION_TEXT, Drawing, format), .completes = COMPLETE_WORDS},
-            ROOT_ROW, KINDS_ROW),
+            ROOT_ROW, KINDS_ROW, JSON_ROW("as --format json, and what is wrong as JSON, too")),
     EXAMPLES({"pawl graph review.yaml | dot -Tsvg > review.svg", "a picture, drawn by Graphviz"},
              {"pawl graph review.yaml --format mermaid", "for a page that draws Mermaid"}),
     .completes = COMPLETE_FILE,

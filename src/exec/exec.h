@@ -25,6 +25,8 @@ extern const NodeWork *const exec_work[KIND_COUNT];
 /* Adds what is wrong with the code of its nodes, as far as that can be said before it runs: Lua that does not
  * compile. */
 void exec_check_code(const Flow *flow, FlowProblems *problems);
+/* Files of scripts and certificates that a node names, and that are outside of the folder. */
+void exec_check_files(const Flow *flow, const SafeRoot *root, FlowProblems *problems);
 
 /* What the expression of a parameter comes to, added to out; nothing where the node has none. */
 bool exec_param_text(Step *step, int param, Buf *out, Error *err);

@@ -24,10 +24,14 @@
 #include "json_build.h"
 #include "json_parse.h"
 #include "mem.h"
+#include "safe_file.h"
+#include "safe_root.h"
 #include "utf8.h"
 #include "web.h"
 
+#include <fcntl.h>
 #include <string.h>
+#include <unistd.h>
 
 enum {
     SAID_MAX = 200,      /* bytes of the answer in the sentence */
@@ -145,7 +149,30 @@ static bool give_headers(Step *step, WebRequest *request, Error *err) {
     return fine;
 }
 
-static bool give_all(Step *step, WebRequest *request, Buf *ca_file, Error *err) {
+/* A file of certificates: its whole path, and, where runs are confined to a folder, what it holds. Then nobody can put
+ * another in its place before it is opened. */
+typedef struct CaFile {
+    Buf path, text;
+} CaFile;
+
+static void ca_clear(CaFile *ca) {
+    buf_clear(&ca->path);
+    buf_clear(&ca->text);
+}
+
+static bool give_ca(Step *step, CaFile *ca, Error *err) {
+    enum { CA_MAX = 16 << 20 };
+    const SafeRoot *root = step_bounds(step)->root;
+    if (!exec_param_text(step, HTTP_CA_FILE, &ca->path, err)) return false;
+    if (!ca->path.len || !root) return exec_file(step, &ca->path, err);
+    if (!exec_file(step, &ca->path, err)) return false;
+    int fd = safe_root_open(root, ca->path.data, O_RDONLY, err);
+    bool read = fd >= 0 && safe_read_fd(fd, ca->path.data, CA_MAX, &ca->text, err);
+    if (fd >= 0) close(fd);
+    return read;
+}
+
+static bool give_all(Step *step, WebRequest *request, CaFile *ca, Error *err) {
     Buf url = BUF_INIT;
     if (!exec_size_fits(step, HTTP_MAX_RESPONSE, WEB_RESPONSE_MAX, err)) return false;
     request->method = web_method(step_param(step, HTTP_METHOD));
@@ -159,15 +186,14 @@ static bool give_all(Step *step, WebRequest *request, Buf *ca_file, Error *err) 
         if (!fine) error_wrap(err, "body");
         json_unref(body);
     }
-    fine =
-        fine && exec_param_text(step, HTTP_CA_FILE, ca_file, err) && exec_file(step, ca_file, err);
+    fine = fine && give_ca(step, ca, err);
     buf_clear(&url);
     return fine;
 }
 
 /* ---- the row ---- */
 
-static bool launch(Step *step, const WebRequest *request, const char *ca_file, Error *err) {
+static bool launch(Step *step, const WebRequest *request, const CaFile *ca, Error *err) {
     Http *http = mem_zalloc(sizeof *http);
     http->step = step;
     http->method = request->method ? request->method : request->has_body ? "POST" : "GET";
@@ -179,7 +205,9 @@ static bool launch(Step *step, const WebRequest *request, const char *ca_file, E
     options.max_response = (size_t)step_param(step, HTTP_MAX_RESPONSE)->number;
     options.max_redirects = redirects < REDIRECTS_MAX ? (int)redirects : REDIRECTS_MAX;
     options.insecure = step_param(step, HTTP_INSECURE)->number != 0;
-    options.ca_file = ca_file;
+    options.ca_file = ca->path.len ? ca->path.data : NULL;
+    options.ca = ca->text.data;
+    options.ca_len = ca->text.len;
     options.on_end = on_end;
     options.ctx = http;
     http->request = exec_http_ask(step, &options, err);
@@ -194,14 +222,14 @@ static bool launch(Step *step, const WebRequest *request, const char *ca_file, E
 static void exec_http_start(Step *step) {
     Error err = ERROR_INIT;
     WebRequest request = {0};
-    Buf ca_file = BUF_INIT;
-    if (!give_all(step, &request, &ca_file, &err)) {
+    CaFile ca = {BUF_INIT, BUF_INIT};
+    if (!give_all(step, &request, &ca, &err)) {
         const char *kind = err.code == ERR_USAGE ? "url" : err.code == ERR_IO ? "tls" : "jq";
         exec_fail_with(step, kind, &err);
-    } else if (!launch(step, &request, ca_file.len ? ca_file.data : NULL, &err)) {
+    } else if (!launch(step, &request, &ca, &err)) {
         exec_fail_with(step, "connect", &err);
     }
-    buf_clear(&ca_file);
+    ca_clear(&ca);
     web_clear(&request);
 }
 

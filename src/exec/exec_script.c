@@ -21,9 +21,11 @@
 #include "json_build.h"
 #include "mem.h"
 #include "safe_file.h"
+#include "safe_root.h"
 #include "worker_notes.h"
 #include "workers.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
@@ -448,6 +450,46 @@ static void exec_script_free(void *data) {
     while (scripts->parked) let_go(scripts->parked);
     worker_pool_free(scripts->pool);
     mem_free(scripts);
+}
+
+/* ---- before anything runs ---- */
+
+static const Param *file_of(const Node *node) {
+    bool script = node->kind->id == KIND_PYTHON || node->kind->id == KIND_JAVASCRIPT;
+    return script                        ? &node->params[PYTHON_FILE]
+           : node->kind->id == KIND_HTTP ? &node->params[HTTP_CA_FILE]
+                                         : NULL;
+}
+
+static void check_file(const Flow *flow, const Node *node, const SafeRoot *root,
+                       FlowProblems *problems) {
+    const Param *param = file_of(node);
+    Json file = param ? param->value : json_none();
+    if (json_kind(file) != JSON_STRING || !json_string_len(file)) return;
+    Error err = ERROR_INIT;
+    Buf path = BUF_INIT, sentence = BUF_INIT;
+    const char *name = json_string_data(&file), *slash = strrchr(node->file, '/');
+    bool beside = node->kind->id != KIND_HTTP && name[0] != '/' && slash;
+    if (beside) buf_add(&path, node->file, (size_t)(slash - node->file) + 1);
+    buf_adds(&path, name);
+    int fd = safe_root_open(root, path.data, O_RDONLY, &err);
+    if (fd < 0 && errno == EXDEV) {
+        buf_printf(&sentence, "The file `%s` cannot be used. %s", name, err.msg);
+        flow_problem_add(flow, problems, node->file, param->line, param->col, sentence.data);
+    }
+    if (fd >= 0) close(fd);
+    buf_clear(&path);
+    buf_clear(&sentence);
+}
+
+void exec_check_files(const Flow *flow, const SafeRoot *root, FlowProblems *problems) {
+    for (size_t g = 0; root && g < flow->ngraphs; g++) {
+        for (size_t i = 0; i < flow->graphs[g]->nnodes; i++) {
+            const Node *node = &flow->graphs[g]->nodes[i];
+            while (node_body(node)) node = node_body(node);
+            check_file(flow, node, root, problems);
+        }
+    }
 }
 
 const NodeWork exec_script = {.start = exec_script_start,

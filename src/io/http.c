@@ -567,10 +567,14 @@ static bool prepare(HttpRequest *r) {
         curl_easy_setopt(easy, CURLOPT_SSL_VERIFYPEER, 0L);
         curl_easy_setopt(easy, CURLOPT_SSL_VERIFYHOST, 0L);
     }
-    if (r->ca_file) {
+    if (r->ca_file && r->options.ca) {
+        struct curl_blob blob = {(void *)r->options.ca, r->options.ca_len, CURL_BLOB_COPY};
+        curl_easy_setopt(easy, CURLOPT_CAINFO_BLOB, &blob);
+    } else if (r->ca_file) {
         curl_easy_setopt(easy, CURLOPT_CAINFO, r->ca_file);
-        curl_easy_setopt(easy, CURLOPT_CAPATH, NULL);
     }
+    if (r->ca_file) curl_easy_setopt(easy, CURLOPT_CAPATH, NULL);
+    r->options.ca = NULL;
     r->method = copy(method);
     if (!is_token(method)) {
         set_end(r, HTTP_REFUSED, "\"%.100s\" is no method. Use one such as GET or POST.", method);

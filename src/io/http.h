@@ -69,6 +69,8 @@ typedef struct HttpOptions {
     int max_redirects;           /* 0: none are followed */
     bool insecure;               /* certificates are not checked */
     const char *ca_file;         /* instead of the system's; NULL: those */
+    const char *ca;              /* what it holds; NULL: it is opened by its name */
+    size_t ca_len;
     /* Each of them has to allow an address before it is connected to, of redirects too. They are borrowed until the
      * request ends, and what would hide the address, a proxy, is not used. */
     const NetPolicy *const *nets;

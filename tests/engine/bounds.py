@@ -131,7 +131,10 @@ def root_confines_scripts(world):
     for name in ("../out/code.py", "away.py", world.folder / "out/code.py"):
         world.write("in/main.yaml", f"nodes:\n  - {{name: s, python: {{file: {name}}}}}\n")
         world("run", "in/main.yaml", *MEMORY).gives(DONE)
-        world("run", "in/main.yaml", *MEMORY, "--root", "in").gives(FAILED).says("outside of the folder in")
+        world("run", "in/main.yaml", *MEMORY, "--root", "in").gives(USAGE).says("outside of the folder in")
+        world("check", "in/main.yaml", "--root", "in").gives(FAILED).says("outside of the folder in")
+        answer = world("graph", "in/main.yaml", "--root", "in", "--json").gives(FAILED)
+        world.same(answer.json["error"]["problems"][0]["line"], 2)
     world.write("in/main.yaml", "nodes:\n  - {name: s, python: {file: code.py}}\n")
     world("run", "in/main.yaml", *MEMORY, "--root", "in").gives(DONE).says('"ran": true')
     world.write("in/ask.yaml", "nodes:\n  - {name: ask, approval: ok}\n  - {name: s, python: {file: ../out/code.py}}\n")
