@@ -37,7 +37,8 @@ static const struct TypeRow {
 } types[ARG_TYPES] = {
     [ARG_INT] = {1 << JSON_NUMBER, "a whole number"},
     [ARG_FRAME] = {1 << JSON_NUMBER, "the number of a frame"},
-    [ARG_FRAMES] = {1 << JSON_NUMBER | 1 << JSON_STRING, "the number of a frame or \"all\""},
+    [ARG_FRAMES] = {1 << JSON_NUMBER | 1 << JSON_STRING,
+                    "the number of a frame, \"selected\" or \"all\""},
     [ARG_TEXT] = {1 << JSON_STRING, "a string"},
     [ARG_NUMBER] = {1 << JSON_NUMBER, "a number"},
     [ARG_BOOL] = {1 << JSON_TRUE | 1 << JSON_FALSE, "true or false"},
@@ -51,7 +52,9 @@ static const struct TypeRow {
 static bool is_of_type(ArgType type, Json v) {
     bool frame = type == ARG_FRAME || type == ARG_FRAMES, text = json_kind(v) == JSON_STRING;
     if (!(types[type].kinds >> json_kind(v) & 1)) return false;
-    if (text && type == ARG_FRAMES) return json_string_is(v, "all");
+    if (text && type == ARG_FRAMES) {
+        return json_string_is(v, "all") || json_string_is(v, "selected");
+    }
     if (text && (type == ARG_TEXT || type == ARG_PATH)) {
         return !memchr(json_string_data(&v), '\0', json_string_len(v));
     }

@@ -104,13 +104,26 @@ Json debug_break_change(Session *session, Json args, Error *err) {
              : json_none();
 }
 
+static bool is_value(Json field, Json value) {
+    return !json_is_none(field) && json_equal(field, value);
+}
+
+static bool is_asked_for(const Breakpoint *b, Json args) {
+    Json node = json_object_get_c(args, "node"), group = json_object_get_c(args, "group");
+    Json enabled = json_object_get_c(args, "enabled");
+    bool at = json_is_none(node) || is_value(json_object_get_c(b->spec, "node"), node);
+    for (size_t i = 0; !at && i < b->places; i++) at = json_equal(b->at[i]->name_json, node);
+    return at && (json_is_none(group) || is_value(json_object_get_c(b->spec, "group"), group)) &&
+           (json_is_none(enabled) || json_truthy(enabled) == b->enabled);
+}
+
 Json debug_breaks(Session *session, Json args, Error *err) {
     const Breakpoints *points = session_breakpoints(session);
     Json all = json_array();
-    (void)args;
     (void)err;
     for (size_t i = 0; i < breakpoints_count(points); i++) {
-        all = json_array_push(all, breakpoints_json(points, breakpoints_at(points, i)));
+        const Breakpoint *b = breakpoints_at(points, i);
+        if (is_asked_for(b, args)) all = json_array_push(all, breakpoints_json(points, b));
     }
     return debug_answer_with("breakpoints", all);
 }
@@ -122,8 +135,7 @@ static Json ids_of_group(const Breakpoints *points, Json group, Error *err) {
     Json ids = json_array();
     for (size_t i = 0; i < breakpoints_count(points); i++) {
         const Breakpoint *b = breakpoints_at(points, i);
-        Json own = json_object_get_c(b->spec, "group");
-        if (json_is_none(group) || (!json_is_none(own) && json_equal(own, group))) {
+        if (json_is_none(group) || is_value(json_object_get_c(b->spec, "group"), group)) {
             ids = json_array_push(ids, json_int(b->id));
         }
     }

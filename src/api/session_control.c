@@ -98,7 +98,7 @@ Json debug_continue(Session *session, Json args, Error *err) {
 }
 
 Json debug_pause(Session *session, Json args, Error *err) {
-    if (args_frame_id(args) == 0) return session_pause(session, NULL);
+    if (!args_has(args, "frame") || args_all_frames(args)) return session_pause(session, NULL);
     Frame *f = args_frame(session, args, err);
     return f ? session_pause(session, f) : json_none();
 }

@@ -136,7 +136,8 @@ Json debug_search_in(Json state, Json args, Error *err) {
 
 Json debug_largest_of(Json state, Json args, Error *err) {
     (void)err;
-    return inspect_largest(state, args_size(args, "limit", LARGEST_LIMIT));
+    return inspect_largest(state, args_size(args, "limit", LARGEST_LIMIT),
+                           (uint64_t)args_int(args, "min_size", 0));
 }
 
 Json debug_variables(Session *session, Json args, Error *err) {

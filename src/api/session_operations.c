@@ -19,7 +19,7 @@ enum {
 #define FRAME_ARG \
     { "frame", ARG_FRAME, .about = "which frame; left out, the selected one" }
 #define FRAMES_ARG(otherwise) \
-    { "frame", ARG_FRAMES, .about = "which frame, or \"all\"; left out, " otherwise }
+    { "frame", ARG_FRAMES, .about = "which frame, \"selected\" or \"all\"; left out, " otherwise }
 #define CHECKPOINT_ARG                                                                       \
     {                                                                                        \
         "checkpoint", ARG_INT, .about = "answers from the history instead of now", .min = 1, \
@@ -104,7 +104,9 @@ const Operation session_operations[] = {
         ARGS({"pause_all_on_breakpoint", ARG_BOOL, .about = "one frame that stops stops all"},
              {"auto_resume", ARG_BOOL, .about = "the run goes on when the idle limit has passed"},
              {"idle_limit", ARG_NUMBER, .about = "seconds; 0: none", .min = 0, .max = SECONDS_MAX},
-             {"steps", ARG_BOOL, .about = "also tell `node` and `step` events"}),
+             {"steps", ARG_BOOL, .about = "also tell `node` and `step` events"},
+             {"breakpoints", ARG_BOOL, .about = "false: none stops anything, but those for errors"},
+             {"exceptions", ARG_BOOL, .about = "false: nor do those for errors"}),
         debug_configure, "SESSION"),
     ASK("extend", "let the idle limit begin anew", DEBUG, "POST /debug/{thread}/extend",
         ARGS({"seconds", ARG_NUMBER,
@@ -128,7 +130,10 @@ const Operation session_operations[] = {
         ARGS(BREAKPOINT_CHOICE,
              {"enabled", ARG_BOOL, .about = "whether they are to stop frames", .required = true}),
         debug_break_enable, "{changed: [int]}"),
-    ASK("breakpoints", "list the breakpoints", READ, "GET /debug/{thread}/breakpoints", NULL,
+    ASK("breakpoints", "list the breakpoints", READ, "GET /debug/{thread}/breakpoints",
+        ARGS({"node", ARG_TEXT, .about = "only those at this node"},
+             {"group", ARG_TEXT, .about = "only those of this group"},
+             {"enabled", ARG_BOOL, .about = "only those that are, or are not"}),
         debug_breaks, "{breakpoints: [BREAKPOINT]}"),
 
     ASK("continue", "let frames go on to the next stop", DEBUG, "POST /debug/{thread}/continue",
@@ -202,7 +207,11 @@ const Operation session_operations[] = {
         "more: bool}",
         .past = &past_search),
     ASK("largest", "list the largest values", READ, "GET /debug/{thread}/largest",
-        ARGS(LIMIT_ARG("10", INSPECT_LARGEST_MAX), FRAME_ARG, CHECKPOINT_ARG), debug_largest,
+        ARGS(LIMIT_ARG("10", INSPECT_LARGEST_MAX),
+             {"min_size", ARG_INT, .about = "only those of at least so many bytes", .min = 1,
+              .max = ARG_COUNTING},
+             FRAME_ARG, CHECKPOINT_ARG),
+        debug_largest,
         "{largest: [{path: path, text: text, type: text, size: int, length?: int}], more?: bool}",
         .past = &past_largest),
     ASK("diff", "show what has changed", READ, "GET /debug/{thread}/diff",
@@ -212,7 +221,7 @@ const Operation session_operations[] = {
              {"to", ARG_INT, .about = "a checkpoint; left out, now", .min = 1, .max = ARG_COUNTING},
              FRAME_ARG),
         debug_diff,
-        "{from?: int, to?: int, added: [CHANGE], removed: [CHANGE], changed: [CHANGE], more?: bool}",
+        "{from?: int, to?: int, added: [CHANGE], removed: [CHANGE], changed: [CHANGE], counts: COUNTS, more?: bool}",
         .past = &past_diff),
     ASK("evaluate", "evaluate jq on what the node sees", READ, "POST /debug/{thread}/evaluate",
         ARGS({"expression", ARG_TEXT, .about = "jq over what the node sees", .required = true},

@@ -37,15 +37,17 @@ const ShapeName thing_shapes[] = {
      "{file: text, line: int, col: int, severity: \"error\"|\"warning\", message: text}"},
     {"CHANGE",
      "{path: path, old?: VALUE, new?: VALUE, old_size?: int, new_size?: int, cut?: bool}"},
+    {"COUNTS", "{added: int, removed: int, changed: int, unchanged: int}"},
     {"CHANGES", "{added: [CHANGE], removed: [CHANGE], changed: [CHANGE], more?: bool}"},
     {"SESSION",
      "{id: text, run: int, thread: text, workflow: text, file: text, dialect: text, run_status: text, "
      "status: \"running\"|\"paused\"|\"waiting\"|\"ended\", frame?: int, paused: int, "
      "pause_all_on_breakpoint: bool, auto_resume: bool, idle_limit: number, expires_in?: number, "
-     "checkpoint: int, created: time, error?: FAILURE}"},
+     "checkpoint: int, created: time, touched: time, breakpoints: bool, exceptions: bool, error?: FAILURE}"},
     {"FRAME",
      "{frame: int, parent?: int, name: text, status: text, node?: text, kind?: text, file?: text, "
-     "line?: int, column?: int, edited?: bool, depth: int, since?: time, made_by?: text, "
+     "line?: int, column?: int, index?: int, id?: text, title?: text, cleanup?: bool, edited?: bool, depth: int, since?: time, "
+     "made_by?: text, stepping?: \"over\"|\"into\"|\"out\", "
      "position?: text, reason?: text, at?: time, breakpoints?: [int], error?: FAILURE, "
      "change?: CHANGE, because?: int, interrupt?: QUESTION, waits_for?: [int], joins_at?: object, result?: VALUE, pending: int, "
      "injected: int, stack?: [LEVEL]}"},

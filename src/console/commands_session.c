@@ -39,6 +39,8 @@ static bool read_option(CommandReader *r) {
         {"auto-resume", "auto_resume", read_switch},
         {"idle", "idle_limit", read_seconds},
         {"steps", "steps", read_switch},
+        {"breakpoints", "breakpoints", read_switch},
+        {"exceptions", "exceptions", read_switch},
     };
     Json value;
     if (reader_at_end(r)) {
@@ -70,6 +72,12 @@ void view_session(View *v, Json answer) {
     view_format(v, answer, ended ? "[\nStatus: {run_status}]" : "[\nStatus: {status}]");
     if (field_number(answer, "paused", 0)) view_format(v, answer, ", frames paused: {paused}");
     view_format(v, answer, "[, selected frame: {frame}][, checkpoint {checkpoint}]");
+    if (json_kind(field_get(answer, "breakpoints")) == JSON_FALSE) {
+        view_puts(v, "\nBreakpoints are off: none stops anything");
+    }
+    if (json_kind(field_get(answer, "exceptions")) == JSON_FALSE) {
+        view_puts(v, "\nExceptions are off: errors stop nothing");
+    }
     view_printf(v, "\nOptions: pause-all %s, auto-resume %s, idle ", pause_all ? "on" : "off",
                 auto_resume ? "on" : "off");
     view_format(v, answer,
@@ -116,13 +124,14 @@ static bool read_help(CommandReader *r) {
 /* ---- the rows ---- */
 
 const ConsoleCommand session_commands[] = {
-    {"option", "", "[pause-all | auto-resume | steps on|off, idle TIME]",
+    {"option", "", "[breakpoints | exceptions | pause-all | auto-resume | steps on|off, idle TIME]",
      "see or change how the session works",
-     "pause-all: when a frame stops, all do. idle: how long nobody may do anything before the session "
+     "breakpoints, exceptions: off, those of that kind stop nothing until they are on again, and each stays "
+     "enabled or not as it was. pause-all: when a frame stops, all do. idle: how long nobody may do anything before the session "
      "is over (`off`: for ever); then frames stay paused, or with auto-resume go on. steps: tell of "
      "every node.",
-     "option idle 30m", .words = "auto-resume idle pause-all steps", .read = read_option,
-     .operation = "configure", .view = view_session},
+     "option idle 30m", .words = "auto-resume breakpoints exceptions idle pause-all steps",
+     .read = read_option, .operation = "configure", .view = view_session},
     {"extend", "", "[TIME]", "let the idle time begin anew", NULL, "extend 2h", .read = read_extend,
      .operation = "extend", .view = view_session},
     {"export", "", "FILE", "write the run with its history to a file",

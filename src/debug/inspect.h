@@ -76,11 +76,12 @@ Json inspect_summary(Json state);
  * text is found nowhere. limit 0: 50. */
 Json inspect_search(Json state, const char *text, size_t limit);
 /* {largest: [{path, text, type, size, length?}], more?}: what takes the room, without the
- * containers of which one value takes nine tenths: that one is listed instead. limit 0: 10. more:
- * there was too much to look at. */
-Json inspect_largest(Json state, size_t limit);
+ * containers of which one value takes nine tenths: that one is listed instead. limit 0: 10. least:
+ * only those of so many bytes. more: there was too much to look at. */
+Json inspect_largest(Json state, size_t limit, uint64_t least);
 
-/* {added: [{path, new}], removed: [{path, old}], changed: [{path, old, new}]}; at most `limit` of
+/* {added: [{path, new}], removed: [{path, old}], changed: [{path, old, new}], counts: how many of each there are
+ * (unchanged: keys of the old one that are as they were)}; at most `limit` of
  * each (0: 1000), then "more": true. Instead of an old or new value larger than INSPECT_WHOLE
  * there is its preview, with old_size or new_size beside it and cut: true. Costs what differs, not
  * what is there. */

@@ -372,7 +372,7 @@ static Candidate take_largest(Largest *l) {
     }
 }
 
-Json inspect_largest(Json state, size_t limit) {
+Json inspect_largest(Json state, size_t limit, uint64_t least) {
     Largest l = {.limit = limited(limit, LARGEST_LIMIT, INSPECT_LARGEST_MAX),
                  .work = INSPECT_WORK_MAX};
     Json list = json_array();
@@ -381,6 +381,10 @@ Json inspect_largest(Json state, size_t limit) {
     add_children(&l, &whole);
     while (l.n && l.work && json_array_len(list) < l.limit) {
         Candidate c = take_largest(&l);
+        if (c.size < least) {
+            json_unref(c.path);
+            break;
+        }
         add_children(&l, &c);
         /* A path of a thousand steps takes room in the answer. */
         spend(&l.work, PATH_WORK * json_array_len(c.path));
@@ -399,6 +403,8 @@ typedef enum DiffKind { DIFF_ADDED, DIFF_REMOVED, DIFF_CHANGED, DIFF_KINDS } Dif
 typedef struct Diff {
     Json lists[DIFF_KINDS];
     size_t limit, told, full;
+    int64_t counts[DIFF_KINDS], keys; /* of the old value that are not as they were */
+    Json key;                         /* the last of them */
     bool more;
 } Diff;
 
@@ -418,9 +424,16 @@ static Json with_side(Json change, const char *name, Json value, Json other) {
 
 static bool note_change(void *ctx, Json path, Json old_value, Json new_value) {
     Diff *d = ctx;
-    Json *list = &d->lists[json_is_none(old_value)   ? DIFF_ADDED
-                           : json_is_none(new_value) ? DIFF_REMOVED
-                                                     : DIFF_CHANGED];
+    DiffKind kind = json_is_none(old_value)   ? DIFF_ADDED
+                    : json_is_none(new_value) ? DIFF_REMOVED
+                                              : DIFF_CHANGED;
+    Json *list = &d->lists[kind], key = json_array_get(path, 0);
+    d->counts[kind]++;
+    if (kind != DIFF_ADDED || json_array_len(path) > 1) { /* a key that was there */
+        bool again = !json_is_none(d->key) && json_equal(d->key, key);
+        d->keys += !again;
+        json_put(&d->key, json_ref(key));
+    }
     if (++d->told > CHANGES_TOLD_MAX || json_array_len(*list) == d->limit) {
         d->more = true;
         return d->told <= CHANGES_TOLD_MAX && d->full < DIFF_KINDS;
@@ -444,8 +457,14 @@ Json inspect_diff(Json from, Json to, size_t limit) {
         json_unref(whole);
         d.more = true;
     }
+    int64_t had = json_kind(from) == JSON_OBJECT ? (int64_t)json_object_len(from) : 0;
+    Json counts = OBJECT(KEY("added", d.counts[DIFF_ADDED]), KEY("removed", d.counts[DIFF_REMOVED]),
+                         KEY("changed", d.counts[DIFF_CHANGED]),
+                         KEY("unchanged", had > d.keys ? had - d.keys : 0));
+    json_unref(d.key);
     return OBJECT(KEY("added", d.lists[DIFF_ADDED]), KEY("removed", d.lists[DIFF_REMOVED]),
-                  KEY("changed", d.lists[DIFF_CHANGED]), KEY("more", more_json(d.more)));
+                  KEY("changed", d.lists[DIFF_CHANGED]), KEY("counts", counts),
+                  KEY("more", more_json(d.more)));
 }
 
 /* ---- evaluating ---- */

@@ -245,7 +245,10 @@ void session_extend(Session *s, double seconds) {
 /* Only what makes nothing run: who opens a run, maybe one that somebody else made, wants to look. The idle
  * limit and going on after it are asked for by whoever attaches. */
 static void keep_options(Session *s) {
-    session_keep(s, "options", 0, OBJECT(KEY("pause_all_on_breakpoint", s->pause_all)));
+    session_keep(s, "options", 0,
+                 OBJECT(KEY("pause_all_on_breakpoint", s->pause_all),
+                        KEY("breakpoints", s->stops_at[0] ? json_none() : json_bool(false)),
+                        KEY("exceptions", s->stops_at[1] ? json_none() : json_bool(false))));
 }
 
 static void read_flag(Json options, const char *name, bool *out) {
@@ -253,17 +256,24 @@ static void read_flag(Json options, const char *name, bool *out) {
     *out = kind == JSON_TRUE || (kind != JSON_FALSE && *out);
 }
 
+/* What stays with the session. */
+static void read_kept(Session *s, Json options) {
+    read_flag(options, "pause_all_on_breakpoint", &s->pause_all);
+    read_flag(options, "breakpoints", &s->stops_at[0]);
+    read_flag(options, "exceptions", &s->stops_at[1]);
+}
+
 void session_configure(Session *s, Json options) {
     Json limit = json_object_get_c(options, "idle_limit");
     double seconds = json_kind(limit) == JSON_NUMBER ? json_to_double(limit) : -1;
-    bool pause_all = s->pause_all;
-    read_flag(options, "pause_all_on_breakpoint", &s->pause_all);
+    bool kept[] = {s->pause_all, s->stops_at[0], s->stops_at[1]};
+    read_kept(s, options);
     read_flag(options, "auto_resume", &s->auto_resume);
     read_flag(options, "steps", &s->steps);
     s->idle_limit = seconds >= 0 && seconds <= 1e9 ? seconds : s->idle_limit;
     s->hooks.events = wanted_events(s->steps);
     watch_idle(s);
-    if (pause_all != s->pause_all) {
+    if (kept[0] != s->pause_all || kept[1] != s->stops_at[0] || kept[2] != s->stops_at[1]) {
         keep_options(s);
         session_record(s);
     }
@@ -440,7 +450,8 @@ static Session *session_new(Run *run, const SessionOptions *options) {
     Json selected = json_object_get_c(s->value, "selected");
     s->pause_all = true;
     s->idle_limit = SESSION_IDLE_LIMIT;
-    read_flag(json_object_get_c(s->value, "options"), "pause_all_on_breakpoint", &s->pause_all);
+    s->stops_at[0] = s->stops_at[1] = true;
+    read_kept(s, json_object_get_c(s->value, "options"));
     s->pause_all = options->pause_all ? options->pause_all > 0 : s->pause_all;
     s->selected = json_tag(selected) == JSON_TAG_INT ? selected.i : 0;
     load_breakpoints(s);
@@ -587,5 +598,6 @@ Json session_json(const Session *s) {
         KEY("idle_limit", json_double(s->idle_limit)), KEY("expires_in", left),
         KEY("checkpoint", run_checkpoint(s->run)),
         KEY("created", json_tag(created) == JSON_TAG_INT ? json_time(created.i) : json_none()),
-        KEY("error", json_ref(run_error(s->run))));
+        KEY("touched", json_time(s->touched)), KEY("breakpoints", s->stops_at[0]),
+        KEY("exceptions", s->stops_at[1]), KEY("error", json_ref(run_error(s->run))));
 }

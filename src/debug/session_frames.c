@@ -128,9 +128,19 @@ static Json with_place(Json out, const Node *node) {
                 : out;
 }
 
+static Json text_of(const Task *task, Json text) {
+    return task && json_kind(text) == JSON_STRING ? json_ref(text) : json_none();
+}
+
 /* Where a frame stands. */
 static Json with_where(Json out, const Frame *f) {
-    return OBJECT_ADD(with_place(out, session_node(f)),
+    const Node *node = session_node(f);
+    const Task *task = node ? node->task : NULL;
+    return OBJECT_ADD(with_place(out, node),
+                      KEY("index", node && node->index >= 0 ? json_int(node->index) : json_none()),
+                      KEY("id", text_of(task, task ? task->id : json_none())),
+                      KEY("title", text_of(task, task ? task->title : json_none())),
+                      KEY("cleanup", task && task->cleanup ? json_bool(true) : json_none()),
                       KEY("edited", frame_is_edited(f) ? json_bool(true) : json_none()));
 }
 
@@ -207,6 +217,10 @@ Json session_frame_json(const Session *s, const Frame *f, bool stack) {
                      KEY("since", frame_since(f) ? json_time(frame_since(f)) : json_none()),
                      KEY("made_by", maker ? json_ref(maker->name_json) : json_none()));
     Json wait = frame_waits(f);
+    const FrameStop *fs = session_stop_of(f);
+    if (fs && fs->step && !frame_is_parked(f)) {
+        out = OBJECT_ADD(out, KEY("stepping", step_names[fs->step]));
+    }
     if (frame_is_parked(f)) {
         out = with_pause(out, f);
     } else if (wait_is(wait, WAIT_INTERRUPT)) {

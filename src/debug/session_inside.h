@@ -38,6 +38,7 @@ struct Session {
     Breakpoints *breakpoints;
     Json value;
     bool pause_all, auto_resume, steps;
+    bool stops_at[2];  /* breakpoints, and those for errors: otherwise they are as if disabled */
     double idle_limit; /* seconds; 0: none */
     int64_t touched;   /* when somebody last did something */
     uv_timer_t *idle;

@@ -84,6 +84,7 @@ static bool try_one(Stop *stop, Breakpoint *b) {
     Run *run = stop->session->run;
     Frame *f = stop->place->frame;
     bool pauses = false;
+    if (!stop->session->stops_at[b->type == BREAK_EXCEPTION]) return false;
     Json state = stop_state(stop);
     if (!breakpoint_hit(b, stop->place, state, stop->vars, &pauses)) return false;
     session_keep(stop->session, "breakpoints", b->id, session_pack(b));

@@ -178,7 +178,7 @@ static Sides sides_of(const Past *p, Span span, Json frames, Json now) {
 }
 
 static Json with_ends(Json diff, Span span) {
-    static const char *const parts[] = {"added", "removed", "changed", "more"};
+    static const char *const parts[] = {"added", "removed", "changed", "counts", "more"};
     Json out = OBJECT(KEY("from", span.from ? json_int(span.from) : json_none()),
                       KEY("to", span.to ? json_int(span.to) : json_none()));
     for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {

@@ -205,7 +205,7 @@ Commands with missing, extra or wrong arguments are answered, and the session go
     Options: pause-all on, auto-resume off, idle 1h 00m (1h 00m left)
     (pawl) option colour blue
     There is no option `colour`.
-    Usage: option [pause-all | auto-resume | steps on|off, idle TIME]
+    Usage: option [breakpoints | exceptions | pause-all | auto-resume | steps on|off, idle TIME]
     (pawl) extend x
     `x` is no length of time; it is as 30m, 90s or 2h.
     Usage: extend [TIME]

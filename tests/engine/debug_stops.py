@@ -1377,6 +1377,79 @@ def frames_cleanup(world):
         world.same(nodes(world, d), ["tidy"])
 
 
+def frames_say_what_they_are_at(world):
+    """a pause and a frame have the index, id and title of the task, whether it is of the cleanup, and its step"""
+    one = dict(works(id_="one"), title="The ${v} first")
+    slow = {"name": "run_shell", "id": "slow", "config": {"command": "until [ -e go ]; do sleep 0.02; done"}}
+    with debug_tasks(world, one, slow, cleanup=[works(id_="tidy")]) as d:
+        frame = d.call("frame")
+        world.same((frame["index"], frame["id"], frame["title"], "cleanup" in frame),
+                   (0, "one", "The ${v} first", False))
+        stop = d.go("step", kind="over").one
+        world.same((stop["index"], stop["id"], "title" in stop), (1, "slow", False))
+        d.set(task_id="tidy")
+        d.call("step", kind="over")
+        world.same(d.call("frame")["stepping"], "over")
+        world.write("go", "")
+        stop = d.wait("paused")
+        world.same((stop["id"], stop["cleanup"], stop["index"]), ("tidy", True, 0))
+        world.same("stepping" in d.call("frame"), False)
+
+
+def frames_selected_or_all(world):
+    """continue and pause take a number, `selected` or `all`"""
+    with debug_tasks(world, matrix(works(id_="cell"), [1, 2, 3], runConcurrent=True)) as d:
+        d.set(task_id="cell")
+        d.go("continue")
+        chosen = d.call("session")["frame"]
+        world.same(d.call("continue", frame="selected")["resumed"], [chosen])
+        d.refuse("continue", "\"selected\" or", frame="none")
+
+
+def set_muted(world):
+    """muted, breakpoints stop nothing and count nothing, and each is as it was afterwards; errors have their own"""
+    with debug(world, LOOP, "--thread", "t", store="sqlite") as d:
+        kept = d.set(node="other")
+        off = d.set(node="add", enabled=False)
+        world.same(d.call("configure", breakpoints=False)["breakpoints"], False)
+        d.go("step", kind="over")
+        world.same(d.leave(), 3)
+    with Debugger(world, "t", store="sqlite") as d:
+        session = d.call("session")
+        world.same((session["breakpoints"], session["exceptions"]), (False, True))
+        world.same(d.go("continue").status, "completed")
+        listed = d.call("breakpoints")["breakpoints"]
+        world.same([(one["id"], one["enabled"], one["hit_count"]) for one in listed],
+                   [(kept["id"], True, 0), (off["id"], False, 0)])
+
+
+def set_muted_errors(world):
+    """with `exceptions` off an error stops nothing, whatever is caught"""
+    for on in (True, False):
+        with debug(world, FAILING) as d:
+            d.set(type="exception")
+            d.call("configure", exceptions=on)
+            stop = d.go("continue")
+            world.same(bool(stop.status), not on)
+
+
+def set_listed_by(world):
+    """the list is of all, or of a node, a group, or those that are enabled"""
+    with debug(world, LOOP) as d:
+        a = d.set(node="add", group="g")["id"]
+        b = d.set(node="other", enabled=False)["id"]
+        c = d.set(state={"path": ".n", "equals": 3}, group="g")["id"]
+
+        def ids(**which):
+            return [one["id"] for one in d.call("breakpoints", **which)["breakpoints"]]
+        world.same(ids(), [a, b, c])
+        world.same(ids(node="add"), [a])
+        world.same(ids(group="g"), [a, c])
+        world.same(ids(enabled=False), [b])
+        world.same(ids(group="g", enabled=True, node="add"), [a])
+        world.same(ids(node="nowhere"), [])
+
+
 def frames_external_tasks(world):
     """a breakpoint in the tasks of another file"""
     write_test(world, [works(id_="inside")], name="other.yaml")

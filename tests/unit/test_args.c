@@ -129,7 +129,7 @@ static void all_frames_only_where_the_row_says_so(void **state) {
     expect_passes("pause", "{\"frame\": \"all\"}");
     expect_refused(
         "continue", "{\"frame\": \"every\"}",
-        "`frame` of `continue` must be the number of a frame or \"all\", not \"every\".");
+        "`frame` of `continue` must be the number of a frame, \"selected\" or \"all\", not \"every\".");
     expect_refused("step", "{\"kind\": \"over\", \"frame\": \"all\"}",
                    "`frame` of `step` must be the number of a frame, not \"all\".");
 }

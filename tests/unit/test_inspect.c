@@ -395,7 +395,7 @@ static void work_on_a_value_without_end_is_bounded(void **state) {
     Json s = folded(json_string_c("x")), other = folded(json_string_c("y"));
     Json answer = inspect_search(s, "absent", 0);
     expect_gives(answer, "{\"found\": [], \"more\": true}");
-    answer = inspect_largest(s, 5);
+    answer = inspect_largest(s, 5, 0);
     assert_int_equal(json_array_len(at(answer, "[\"largest\"]")), 5);
     json_unref(answer);
     answer = inspect_diff(s, other, 0);
@@ -416,7 +416,7 @@ static void work_on_a_value_without_end_is_bounded(void **state) {
 /* ---- the largest ---- */
 
 static void expect_largest(Json s, size_t limit, const char *want) {
-    Json answer = inspect_largest(s, limit), list = at(answer, "[\"largest\"]");
+    Json answer = inspect_largest(s, limit, 0), list = at(answer, "[\"largest\"]");
     Buf got = BUF_INIT;
     for (size_t i = 0; i < json_array_len(list); i++) {
         Json text = json_object_get_c(json_array_get(list, i), "text");
@@ -464,7 +464,7 @@ static void the_largest_of_many_are_found(void **state) {
     Json a = json_array();
     for (size_t i = 0; i < 3000; i++) a = json_array_push(a, long_string(100 + 7 * i % 3000));
     Json s = json_object_with(json_object(), "a", a);
-    Json answer = inspect_largest(s, 20), list = at(answer, "[\"largest\"]");
+    Json answer = inspect_largest(s, 20, 0), list = at(answer, "[\"largest\"]");
     assert_int_equal(json_array_len(list), 20);
     for (size_t i = 1; i < 20; i++) {
         Json x = json_object_get_c(json_array_get(list, i - 1), "size");
@@ -484,8 +484,11 @@ static void a_diff_tells_what_was_added_removed_and_changed(void **state) {
     expect_gives(inspect_diff(a, b, 0),
                  "{\"added\": [{\"path\": [\"y\", \"z\", 2], \"new\": 3}],"
                  "\"removed\": [{\"path\": [\"gone\"], \"old\": null}],"
-                 "\"changed\": [{\"path\": [\"x\"], \"old\": 1, \"new\": 2}]}");
-    expect_gives(inspect_diff(a, a, 0), "{\"added\": [], \"removed\": [], \"changed\": []}");
+                 "\"changed\": [{\"path\": [\"x\"], \"old\": 1, \"new\": 2}],"
+                 "\"counts\": {\"added\": 1, \"removed\": 1, \"changed\": 1, \"unchanged\": 0}}");
+    expect_gives(inspect_diff(a, a, 0),
+                 "{\"added\": [], \"removed\": [], \"changed\": [],"
+                 "\"counts\": {\"added\": 0, \"removed\": 0, \"changed\": 0, \"unchanged\": 3}}");
     json_unref(a);
     json_unref(b);
 }
@@ -558,7 +561,7 @@ static void ten_thousand_levels_are_no_matter(void **state) {
     answer = inspect_diff(a, b, 0);
     assert_int_equal(json_array_len(at(answer, "[\"changed\", 0, \"path\"]")), DEEP);
     json_unref(answer);
-    answer = inspect_largest(a, 1000);
+    answer = inspect_largest(a, 1000, 0);
     assert_true(json_array_len(at(answer, "[\"largest\", 0, \"path\"]")) > DEEP - 100);
     json_unref(answer);
     InspectEval eval = {".. | strings", 12, a, NULL, NULL, 0, 0, 0, 0};
@@ -584,7 +587,7 @@ static void a_million_keys_are_paged_searched_and_compared(void **state) {
     expect_at(answer, "[\"more\"]", "false");
     json_unref(answer);
     changed = json_object_with(json_ref(o), "key500000", long_string(5000));
-    answer = inspect_largest(changed, 1);
+    answer = inspect_largest(changed, 1, 0);
     expect_at(answer, "[\"largest\", 0, \"path\"]", "[\"key500000\"]");
     json_unref(answer);
     answer = inspect_diff(o, changed, 0);
