@@ -108,7 +108,7 @@ static void check_lists(Json state, const char *text, size_t limit) {
     Json answer = inspect_search(state, text, limit);
     check_places(state, field(answer, "found"), limit);
     json_unref(answer);
-    answer = inspect_largest(state, limit);
+    answer = inspect_largest(state, limit, 0);
     check_places(state, field(answer, "largest"), limit);
     json_unref(answer);
     answer = inspect_summary(state);

@@ -68,10 +68,12 @@ static bool load_level(Frame *f, Json image, Error *err) {
     Json name = json_array_get(image, IMAGE_NODE), writes = json_array_get(image, IMAGE_WRITES);
     Json state = json_array_get(image, IMAGE_STATE);
     Json added = json_array_get(image, IMAGE_INJECTED);
-    Injected *injected = json_is_none(added) || !f->nlevels ? NULL : injected_load(f, added, err);
-    if (!json_is_none(added) && !injected) {
-        return f->nlevels ? false : error_set(err, ERR_DATA, "A node is injected into no graph.");
+    const Node *beside = f->nlevels ? frame_top(f)->node : NULL;
+    if (!json_is_none(added) && !beside) {
+        return error_set(err, ERR_DATA, "A node is injected where there is none.");
     }
+    Injected *injected = json_is_none(added) ? NULL : injected_load(f, added, err);
+    if (!json_is_none(added) && !injected) return false;
     const Graph *graph = injected ? injected->flow->main : next_graph(f);
     if (!graph) {
         const Node *below = f->nlevels ? frame_top(f)->node : NULL;
