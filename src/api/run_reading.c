@@ -16,6 +16,7 @@
 #include "process.h"
 #include "result.h"
 #include "store_chain.h"
+#include "store_space.h"
 #include "things.h"
 
 #include <dirent.h>
@@ -413,6 +414,8 @@ Json prune_runs(Store *store, Json args, Error *err) {
         rows_clear(&rows);
     }
     const PruneReport *r = &p.report;
+    if (r->removed || r->removed_runs)
+        store_trim(store, NULL); /* at its leisure, should that fail */
     Json out = OBJECT(KEY("runs", r->runs), KEY("removed_runs", r->removed_runs),
                       KEY("removed", r->removed), KEY("kept", r->kept), KEY("folded", r->folded),
                       KEY("busy", p.busy), KEY("errors", p.errors));

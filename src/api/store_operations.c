@@ -4,6 +4,7 @@
 #include "args.h"
 #include "json_build.h"
 #include "store_chain.h"
+#include "store_space.h"
 
 static void on_problem(void *ctx, const char *thread, int64_t seq, const char *sentence) {
     Json *problems = ctx;
@@ -45,6 +46,21 @@ static Json store_info(Store *store, Json args, Error *err) {
                   KEY("runs", n));
 }
 
+static Json compact_store(Store *store, Json args, Error *err) {
+    SpaceReport report;
+    (void)args;
+    if (!store_compact(store, &report, err)) return json_none();
+    return OBJECT(KEY("before", report.before), KEY("after", report.after),
+                  KEY("busy", report.busy));
+}
+
+static Json backup_store(Store *store, Json args, Error *err) {
+    int64_t bytes;
+    const char *path = json_object_text(args, "path");
+    if (!store_backup(store, path, &bytes, err)) return json_none();
+    return OBJECT(KEY("path", path), KEY("bytes", bytes));
+}
+
 const Operation store_operations[] = {
     {.name = "store_info",
      .summary = "say what the store is",
@@ -63,5 +79,22 @@ const Operation store_operations[] = {
          "{ok: bool, runs: int, checkpoints: int, snapshots: int, problems: [{thread?: text, checkpoint?: "
          "int, message: text}]}",
      .read = check_store},
+    {.name = "store_compact",
+     .summary = "give back to the disk what the store no longer needs",
+     .scope = SCOPE_ADMIN,
+     .route = "POST /store/compact",
+     .idempotent = true,
+     .answer = "{before: int, after: int, busy: int}",
+     .read = compact_store,
+     .need = HOST_WRITES},
+    {.name = "store_backup",
+     .summary = "copy the store, which others may be writing to",
+     .scope = SCOPE_ADMIN,
+     .route = "POST /store/backup",
+     .args = ARGS({"path", ARG_TEXT,
+                   .about = "where: a whole path on the host's machine that has nothing at it",
+                   .required = true}),
+     .answer = "{path: text, bytes: int}",
+     .read = backup_store},
     {0},
 };

@@ -1,12 +1,15 @@
-/* store.c - `pawl store check`: is everything that the store holds what was put in? */
+/* store.c - `pawl store`: is everything that it holds what was put in; what it takes on disk; copies of it. */
 #include "asking.h"
 #include "fields.h"
 #include "json_build.h"
+#include "mem.h"
 #include "options.h"
 #include "output.h"
 #include "terminal.h"
 
+#include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -14,20 +17,16 @@ enum { EXIT_PROBLEMS = 1 };
 
 typedef struct StoreCommand {
     Common common;
-    const char *action, *thread;
+    const struct Action *action;
+    const char *thread, *path;
 } StoreCommand;
 
-static bool on_action(void *ctx, const Option *option, char **values) {
-    StoreCommand *c = ctx;
-    (void)option;
-    if (c->action) {
-        return options_complain(&command_store, "there is one thing too many: `%s`.", values[0]);
-    }
-    c->action = values[0];
-    return !strcmp(c->action, "check") ||
-           options_complain(&command_store,
-                            "`%s` is nothing to do with a store; it can `check` it.", c->action);
-}
+/* A thing to do with a store. */
+typedef struct Action {
+    const char *name, *operation;
+    bool takes_path, takes_thread;
+    void (*say)(Json report);
+} Action;
 
 /* ---- what is said ---- */
 
@@ -64,7 +63,82 @@ static void print_text(Json report) {
     }
 }
 
+/* "4.2 MB" */
+static const char *shown_size(int64_t bytes, char out[32]) {
+    static const char *const units[] = {"bytes", "KB", "MB", "GB", "TB"};
+    double size = (double)bytes;
+    size_t unit = 0;
+    for (; size >= 1000 && unit < 4; unit++) size /= 1000;
+    snprintf(out, 32, unit ? "%.1f %s" : "%.0f %s", size, units[unit]);
+    return out;
+}
+
+static void print_compacted(Json report) {
+    char before[32], after[32];
+    int64_t busy = field_number(report, "busy", 0);
+    printf("The store takes %s; it was %s.\n", shown_size(field_number(report, "after", 0), after),
+           shown_size(field_number(report, "before", 0), before));
+    if (busy) {
+        printf("%" PRId64 " run%s under way and left as %s.\n", busy, busy == 1 ? " is" : "s are",
+               busy == 1 ? "it is" : "they are");
+    }
+}
+
+static void print_copied(Json report) {
+    char size[32];
+    terminal_say(stdout, "Copied to %s: %s.\n", field_string(report, "path"),
+                 shown_size(field_number(report, "bytes", 0), size));
+}
+
 /* ---- the command ---- */
+
+static const Action actions[] = {
+    {"check", "store_check", .takes_thread = true, .say = print_text},
+    {"compact", "store_compact", .say = print_compacted},
+    {"backup", "store_backup", .takes_path = true, .say = print_copied},
+    {0},
+};
+
+static bool on_action(void *ctx, const Option *option, char **values) {
+    StoreCommand *c = ctx;
+    (void)option;
+    if (c->action && c->action->takes_path && !c->path) {
+        c->path = values[0];
+        return true;
+    }
+    if (c->action) {
+        return options_complain(&command_store, "there is one thing too many: `%s`.", values[0]);
+    }
+    for (c->action = actions; c->action->name && strcmp(c->action->name, values[0]) != 0;) {
+        c->action++;
+    }
+    return c->action->name ||
+           options_complain(&command_store,
+                            "`%s` is nothing to do with a store; it can `check`, `compact` and "
+                            "`backup` it.",
+                            values[0]);
+}
+
+static Json whole_path(const char *path) {
+    if (path[0] == '/') return json_string_c(path);
+    char *here = getcwd(NULL, 0);
+    Json whole = json_string_fmt("%s/%s", here ? here : "", path);
+    free(here);
+    return whole;
+}
+
+static bool is_complete(const StoreCommand *c) {
+    if (!c->action) {
+        return options_complain(&command_store,
+                                "what to do is missing; it can `check`, `compact` and `backup`.");
+    }
+    if (c->thread && !c->action->takes_thread) {
+        return options_complain(&command_store, "--thread goes with `check`: `%s` is for all runs.",
+                                c->action->name);
+    }
+    return c->path || !c->action->takes_path ||
+           options_complain(&command_store, "say where the copy goes: `pawl store backup FILE`.");
+}
 
 /* A sign of life while it reads: on a terminal, a second that passes is a dot. */
 static void on_second(uv_timer_t *timer) {
@@ -77,20 +151,19 @@ static int act(void *ctx) {
     const StoreCommand *c = ctx;
     Asking a;
     uv_timer_t dots;
-    if (!c->action) {
-        options_complain(&command_store, "what to do is missing; it can `check` the store.");
-        return EXIT_USAGE;
-    }
+    if (!is_complete(c)) return EXIT_USAGE;
     bool live = !c->common.json && isatty(STDERR_FILENO) && isatty(STDOUT_FILENO);
     asking_begin(&a, &c->common);
     uv_timer_init(&a.loop, &dots);
     if (live) uv_timer_start(&dots, on_second, 1000, 1000);
-    Json report = ask(&a, "store_check", OBJECT(KEY("thread", c->thread)));
+    Json path = c->path ? whole_path(c->path) : json_none();
+    Json report =
+        ask(&a, c->action->operation, OBJECT(KEY("thread", c->thread), KEY("path", path)));
     fputs(live ? "\r\x1b[K" : "", stderr);
     if (c->common.json && !json_is_none(report)) {
         output_line(report);
     } else if (!json_is_none(report)) {
-        print_text(report);
+        c->action->say(report);
     }
     a.code = json_array_len(field_get(report, "problems")) ? EXIT_PROBLEMS : a.code;
     json_unref(report);
@@ -102,21 +175,29 @@ static int act(void *ctx) {
 
 const Command command_store = {
     .name = "store",
-    .summary = "verify a store",
-    .arguments = "check",
+    .summary = "verify, compact or back up a store",
+    .arguments = "check|compact|backup [FILE]",
     .description =
-        "Reads every checkpoint that a store holds and verifies it: its checksum, its parent, that "
-        "the states between two of them can be rebuilt, and where each run stands. Nothing is "
+        "`check` reads every checkpoint that a store holds and verifies it: its checksum, its parent, "
+        "that the states between two of them can be rebuilt, and where each run stands. Nothing is "
         "changed.\n\n"
+        "`compact` gives back to the disk what the store no longer needs. Runs may be under way; only "
+        "a database that an earlier version made has to wait until nothing runs, once.\n\n"
+        "`backup FILE` copies the store while others may write to it, to a place that has nothing at "
+        "it yet: an SQLite database to a file, a store in a folder to a folder. The copy is a store "
+        "like any other (`--store sqlite:FILE`, `--store file:FILE`), and its runs can be resumed.\n\n"
         "Exit codes: 0, all is well; 1, something is damaged, which is said; 2, the command line is "
-        "wrong or there is no such store; 5, the store cannot be read.",
-    OPTIONS({"thread", 't', "ID", "only this run", TAKES(OPTION_TEXT, StoreCommand, thread)},
-            STORE_ROW, JSON_ROW("as an object: runs, checkpoints, snapshots, problems")),
+        "wrong or there is no such store; 4, it cannot be done while runs are under way; 5, the store "
+        "cannot be read or written.",
+    OPTIONS({"thread", 't', "ID", "check: only this run", TAKES(OPTION_TEXT, StoreCommand, thread)},
+            STORE_ROW, JSON_ROW("as an object: what was found, or how large it is")),
     EXAMPLES(
         {"pawl store check", "verify every checkpoint of every run"},
-        {"pawl store check --thread review-7 --store file:runs", "of one run, in another store"}),
+        {"pawl store check --thread review-7 --store file:runs", "of one run, in another store"},
+        {"pawl store compact", "after much was pruned"},
+        {"pawl store backup monday.db", "a copy, while runs go on"}),
     .completes = COMPLETE_WORDS,
-    .words = "check",
+    .words = "check compact backup",
     .args = sizeof(StoreCommand),
     .handle = on_action,
     .act = act,

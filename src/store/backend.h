@@ -92,6 +92,12 @@ struct StoreBackend {
     /* What is wrong with the run as a whole, as a sentence in *out; nothing when it is sound. May be
      * NULL. */
     bool (*inspect)(Store *s, int64_t run, Buf *out, Error *err);
+
+    /* Of those that are durable (store_space.h). trim() may be NULL. backup() makes all of the copy at a path that it
+     * may take for its own, and removes it on an error. */
+    bool (*compact)(Store *s, int64_t *busy, Error *err);
+    bool (*trim)(Store *s, Error *err);
+    bool (*backup)(Store *s, const char *path, Error *err);
 };
 
 /* ---- what backends share ---- */

@@ -256,7 +256,8 @@ static bool merge(Part *p, const Changes *c, Buf *out) {
     return ok;
 }
 
-static bool rewrite_part(Part *p) {
+/* With `saves` the file stays as it is where it would not become so much smaller. */
+static bool rewrite_part(Part *p, uint64_t saves) {
     Buf records = BUF_INIT;
     Changes changes = {0};
     RunRow *now = &p->file->row;
@@ -270,7 +271,7 @@ static bool rewrite_part(Part *p) {
         size_t at = records.len;
         run_file_state_record(&records, &p->row);
         run_file_flag_last(&records, at);
-        ok = run_file_rewrite(p->file, &records);
+        if (!saves || records.len + saves < p->file->end) ok = run_file_rewrite(p->file, &records);
     }
     mem_free(changes.items);
     buf_clear(&records);
@@ -279,10 +280,10 @@ static bool rewrite_part(Part *p) {
 
 static bool write_part(Part *p, Error *err) {
     if (makes_run(p)) return create_part(p) || file_store_failed(p->store, "making a run", err);
-    return p->rewrites
-               ? file_store_is_sound(p->store, p->file, true, err) &&
-                     (rewrite_part(p) || file_store_failed(p->store, "removing checkpoints", err))
-               : append_part(p) || file_store_failed(p->store, "writing checkpoints", err);
+    return p->rewrites ? file_store_is_sound(p->store, p->file, true, err) &&
+                             (rewrite_part(p, 0) ||
+                              file_store_failed(p->store, "removing checkpoints", err))
+                       : append_part(p) || file_store_failed(p->store, "writing checkpoints", err);
 }
 
 /* Finds the file and what is to be done; *skip when there is nothing: the run has gone. */
@@ -302,6 +303,16 @@ static bool prepare_part(Part *p, bool *skip, Error *err) {
     return p->row.last <= RUN_SEQ_MAX ||
            error_set(err, ERR_LIMIT, "Run %lld has used up its checkpoint numbers.",
                      (long long)p->run);
+}
+
+bool file_store_rewrite(FileStore *f, int64_t run, Error *err) {
+    enum { WORTH_IT = 4096 };
+    Part p = {.store = f, .run = run};
+    bool found, ok = file_store_sound_run(f, run, &p.file, &found, err);
+    if (!ok || !found) return ok;
+    p.row = p.file->row; /* lent */
+    return file_store_is_sound(f, p.file, true, err) &&
+           (rewrite_part(&p, WORTH_IT) || file_store_failed(f, "writing a run anew", err));
 }
 
 static void clear_part(Part *p) {

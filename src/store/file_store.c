@@ -634,4 +634,6 @@ const StoreBackend file_backend = {
     .history = file_history,
     .log = file_log,
     .inspect = file_inspect,
+    .compact = file_compact,
+    .backup = file_backup,
 };

@@ -56,6 +56,11 @@ void file_store_forget(FileStore *f, int64_t run);
 bool file_store_failed(const FileStore *f, const char *what, Error *err);
 
 bool file_store_commit(Store *s, const StoreBatch *b, Error *err);
+/* Writes the file of a run anew where that makes it smaller; its lease is held. */
+bool file_store_rewrite(FileStore *f, int64_t run, Error *err);
+/* file_space.c */
+bool file_compact(Store *s, int64_t *busy, Error *err);
+bool file_backup(Store *s, const char *path, Error *err);
 /* Finishes batches whose writers have died. */
 bool file_store_finish_batches(FileStore *f, Error *err);
 

@@ -403,5 +403,7 @@ bool sqlite_store_open(Store *s, Error *err) {
         return false;
     }
     q->format = writes ? STORE_FORMAT : f.version;
+    bool is_new = writes && !f.version && !f.tables; /* before its first page is: sqlite_space.c */
+    if (is_new && !run_sql(q, "PRAGMA auto_vacuum=INCREMENTAL", "opening it", err)) return false;
     return !writes || (make_durable(q, err) && (f.version == STORE_FORMAT || migrate(q, err)));
 }

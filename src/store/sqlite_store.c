@@ -800,4 +800,7 @@ const StoreBackend sqlite_backend = {
     .history = sqlite_history,
     .log = sqlite_log,
     .inspect = sqlite_inspect,
+    .compact = sqlite_compact,
+    .trim = sqlite_trim,
+    .backup = sqlite_backup,
 };

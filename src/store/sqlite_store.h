@@ -51,12 +51,18 @@ typedef struct SqliteStore {
     /* A file can be made so that a statement on it never ends (pages that are in its tree many times). So it has as
      * many steps as a sound file of its size could need; sqlite_begin_statement() gives them. */
     uint64_t steps, steps_max; /* taken; allowed, 0: as of a small file */
+    int64_t busy;              /* runs of others, while they are counted */
 } SqliteStore;
 
 /* Before a statement is run: its steps, and how many bytes a row that it reads or writes may have. */
 void sqlite_begin_statement(SqliteStore *q, int row_max);
 
 bool sqlite_store_open(Store *s, Error *err);
+
+/* sqlite_space.c */
+bool sqlite_compact(Store *s, int64_t *busy, Error *err);
+bool sqlite_trim(Store *s, Error *err);
+bool sqlite_backup(Store *s, const char *path, Error *err);
 
 /* Sets the error for what SQLite said last; `doing` completes "... while <doing>". Returns false. */
 bool sqlite_failed(const SqliteStore *q, const char *doing, Error *err);

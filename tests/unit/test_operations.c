@@ -47,7 +47,7 @@ typedef enum State {
     FAILED,  /* paused where it failed */
 } State;
 
-/* In texts ' stands for ", and $ for the name of the run. */
+/* In texts ' stands for ", $ for the name of the run, and # for the folder of the store. */
 typedef struct Scenario {
     const char *operation;
     State state;
@@ -90,6 +90,8 @@ static const Scenario scenarios[] = {
 
     {"store_info", WAITING, NULL, NULL},
     {"store_check", WAITING, "{}", NULL},
+    {"store_compact", WAITING, "{}", NULL},
+    {"store_backup", WAITING, "{'path': '#/copy-of-$'}", NULL},
 
     {"session", PAUSED, "{}", NULL},
     {"configure", PAUSED, "{'idle_limit': 60, 'steps': true}", NULL},
@@ -196,6 +198,8 @@ typedef struct Target {
     Json told; /* names of events */
     bool over;
 } Target;
+
+static char the_folder[64]; /* of the target */
 
 static void make_folder(Target *t) {
     strcpy(t->folder, "/tmp/pawl-operations-XXXXXX");
@@ -318,6 +322,8 @@ static Json meant(const char *text, size_t len, const char *thread) {
     for (size_t i = 0; i < len; i++) {
         if (text[i] == '$') {
             buf_adds(&out, thread);
+        } else if (text[i] == '#') {
+            buf_adds(&out, the_folder);
         } else {
             buf_add(&out, text[i] == '\'' ? "\"" : &text[i], 1);
         }
@@ -553,8 +559,8 @@ static Json comparable(Json value, const char *key, const Target *t) {
     if (json_is_none(value)) {
         return value;
     }
-    static const char *const chances[] = {"at",   "took",       "owner", "since",
-                                          "next", "expires_in", NULL};
+    static const char *const chances[] = {"at",         "took",  "owner",  "since", "next",
+                                          "expires_in", "bytes", "before", "after", NULL};
     int64_t ms;
     bool chance =
         json_time_ms(value, &ms) || (!strcmp(key, "id") && json_kind(value) == JSON_STRING);
@@ -653,6 +659,7 @@ static Json play(Target *t, const Operation *op, const Scenario *s) {
     Error err = ERROR_INIT;
     char thread[64];
     snprintf(thread, sizeof thread, "t-%s", op->name);
+    strcpy(the_folder, t->folder);
     bring(t, s->state, thread);
     do_first(t, s->first, thread);
     Json args = s->args ? meant(s->args, strlen(s->args), thread) : json_object();
