@@ -18,6 +18,7 @@
 #include "store_chain.h"
 #include "store_space.h"
 #include "things.h"
+#include "titles.h"
 
 #include <dirent.h>
 #include <stdio.h>
@@ -104,7 +105,10 @@ Json stored_run(Store *store, Json args, Error *err) {
     if (thread && store_find(store, thread, &row, err)) {
         image = row.head ? image_load(store, &row, row.head, NULL, err) : json_none();
         if (!row.head || !json_is_none(image)) {
-            out = run_detail(store, &row, image, args_bool(args, "state", false));
+            Json titles = json_is_none(image) ? json_none() : titles_read(store, &row);
+            out = run_detail(store, &row,
+                             (RunDetail){image, titles, args_bool(args, "state", false)});
+            json_unref(titles);
         }
     }
     json_unref(image);
@@ -148,6 +152,7 @@ typedef struct History {
     int64_t left, next;
     bool values, edges;
     FlowAt flow;
+    Json titles; /* of tasks */
 } History;
 
 static bool add_entry(History *h, int64_t seq, Json entry) {
@@ -165,6 +170,7 @@ static bool on_checkpoint(void *ctx, const Checkpoint *c) {
                   : c->parent == w->seq ? json_ref(w->image)
                                         : chain_image(w->store, w->run, c->parent, NULL, NULL);
     Json entry = checkpoint_json(c, changed_keys(w, c));
+    entry = OBJECT_ADD(entry, KEY("title", title_of_node(h->titles, c->node)));
     if (looks) result_read(c, before, w->image, &result);
     if (edges) {
         const Flow *flow = flow_at(&h->flow, w->image);
@@ -228,10 +234,12 @@ Json stored_history(Store *store, Json args, Error *err) {
         h.values = args_bool(args, "values", false);
         h.edges = args_bool(args, "edges", false);
         h.flow = (FlowAt){.store = store, .row = &row};
+        h.titles = titles_read(store, &row);
         from = last ? first_of_last(store, &row, last) : from;
         bool ok = store_history(store, row.run, from, on_checkpoint, on_damaged, &h, err);
         changed_clear(&h.changed);
         flow_at_clear(&h.flow);
+        json_unref(h.titles);
         out = OBJECT(KEY("run", run_json(store, &row)), KEY("checkpoints", h.list),
                      KEY("next", !h.left && h.next <= row.last ? json_int(h.next) : json_none()));
         if (!ok) json_clear(&out);

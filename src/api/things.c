@@ -4,6 +4,7 @@
 #include "image.h"
 #include "json_build.h"
 #include "session.h"
+#include "titles.h"
 #include "wait.h"
 
 #include <string.h>
@@ -14,7 +15,7 @@ const ShapeName thing_shapes[] = {
      "{run: int, thread: text, workflow: text, status: text, orphaned?: bool, checkpoint?: int, created: time, updated: time, "
      "owner?: text, frames?: [PLACE], interrupts?: [INTERRUPT], paused?: [PAUSE], error?: FAILURE, over?: bool, "
      "state?: VALUE}"},
-    {"PLACE", "{frame: int, node?: text, waits?: text, doing?: text, pause?: PAUSE}"},
+    {"PLACE", "{frame: int, node?: text, title?: text, waits?: text, doing?: text, pause?: PAUSE}"},
     {"PAUSE",
      "{frame?: int, node?: text, position?: text, reason?: text, at?: time, breakpoints?: [int], "
      "error?: FAILURE, change?: CHANGE, because?: int}"},
@@ -27,7 +28,7 @@ const ShapeName thing_shapes[] = {
      "{kind: text, message: text, node?: text, file?: text, line?: int, column?: int, ...}"},
     {"CHECKPOINT",
      "{checkpoint: int, parent?: int, step: int, node?: text, frame: int, status: text, at: time, "
-     "changed: [text], update?: VALUE, failure?: FAILURE, edges?: [EDGE]} | {checkpoint: int, status: \"damaged\", error: text}"},
+     "changed: [text], title?: text, update?: VALUE, failure?: FAILURE, edges?: [EDGE]} | {checkpoint: int, status: \"damaged\", error: text}"},
     {"EDGE",
      "{from: text, frame: int, to: [text], error?: bool, tried: [{when: text, to: [text], gave: VALUE}], checkpoint?: int}"},
     {"LOG",
@@ -110,15 +111,18 @@ static Json text_or_none(Json value) {
 }
 
 /* What the frames of an image stand at. */
-static Json places_json(Json image) {
+static Json places_json(Json image, Json titles) {
     Json out = json_array(), id, frame, frames = json_array_get(image, IMAGE_FRAMES);
     for (size_t pos = 0; json_object_next(frames, &pos, &id, &frame);) {
         Json levels = json_array_get(frame, IMAGE_LEVELS), wait = json_array_get(frame, IMAGE_WAIT);
         Json top = json_array_get(levels, json_array_len(levels) - 1);
         WaitKind kind = wait_kind(wait);
+        Json node = json_array_get(top, IMAGE_NODE);
+        bool named = json_kind(node) == JSON_STRING;
         Json place =
             OBJECT(KEY("frame", json_number_parse(json_string_data(&id), json_string_len(id))),
-                   KEY("node", text_or_none(json_array_get(top, IMAGE_NODE))),
+                   KEY("node", text_or_none(node)),
+                   KEY("title", title_of_node(titles, named ? json_string_data(&node) : NULL)),
                    KEY("waits", kind == WAIT_NOTHING ? NULL : wait_rows[kind].word),
                    KEY("doing", wait_rows[kind].shown),
                    KEY("pause", kind == WAIT_PAUSE ? pause_json(wait) : json_none()));
@@ -127,17 +131,17 @@ static Json places_json(Json image) {
     return out;
 }
 
-Json run_detail(Store *store, const RunRow *row, Json image, bool state) {
-    Json out = run_json(store, row);
+Json run_detail(Store *store, const RunRow *row, RunDetail detail) {
+    Json out = run_json(store, row), image = detail.image;
     if (json_is_none(image)) {
         return OBJECT_ADD(out, KEY("frames", json_array()), KEY("interrupts", json_array()));
     }
     Json error = image_error(image);
     if (json_kind(error) != JSON_OBJECT) json_clear(&error);
-    return OBJECT_ADD(out, KEY("frames", places_json(image)),
+    return OBJECT_ADD(out, KEY("frames", places_json(image, detail.titles)),
                       KEY("interrupts", image_interrupts(image)), KEY("error", error),
                       KEY("over", image_is_over(image) ? json_bool(true) : json_none()),
-                      KEY("state", state ? image_state(image) : json_none()));
+                      KEY("state", detail.state ? image_state(image) : json_none()));
 }
 
 /* ---- checkpoints ---- */

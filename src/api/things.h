@@ -17,7 +17,12 @@ extern const ShapeName
 /* RUN: its facts. A run that is under way although no process has it is `stopped`. */
 Json run_json(Store *store, const RunRow *row);
 /* RUN with what its image says: frames, interrupts, error; with `state` also that. */
-Json run_detail(Store *store, const RunRow *row, Json image, bool state);
+typedef struct RunDetail {
+    Json image;  /* JSON_NONE: it has none yet */
+    Json titles; /* of its tasks (titles.h), or JSON_NONE */
+    bool state;
+} RunDetail;
+Json run_detail(Store *store, const RunRow *row, RunDetail detail);
 
 /* The first problem of a workflow, with its place; `otherwise` when there is none. */
 void problems_error(const FlowProblems *problems, const char *otherwise, Error *err);

@@ -64,7 +64,7 @@ static void add_row(Table *table, Json c, int64_t head, int64_t previous, const 
     char seq[32], parent[32] = "", step[32] = "", frame[32] = "";
     int64_t number = field_number(c, "checkpoint", 0), above = field_number(c, "parent", 0);
     bool damaged = !json_is_none(field_get(c, "error"));
-    Buf last = BUF_INIT, edges = BUF_INIT;
+    Buf last = BUF_INIT, edges = BUF_INIT, node = BUF_INIT;
     snprintf(seq, sizeof seq, "%s%" PRId64, number == head ? "*" : " ", number);
     if (above && above != previous) snprintf(parent, sizeof parent, "%" PRId64, above);
     if (!damaged) {
@@ -73,10 +73,12 @@ static void add_row(Table *table, Json c, int64_t head, int64_t previous, const 
     }
     (args->values ? put_given : put_changed)(c, &last);
     put_edges(c, &edges);
+    buf_adds(&node, field_string(c, "node"));
+    if (field_has_text(c, "title")) buf_printf(&node, ": %s", field_string(c, "title"));
     const char *cells[] = {seq,
                            parent,
                            step,
-                           field_string(c, "node"),
+                           node.data ? node.data : "",
                            frame,
                            field_string(c, "status"),
                            field_string(c, "at"),
@@ -85,6 +87,7 @@ static void add_row(Table *table, Json c, int64_t head, int64_t previous, const 
     table_row(table, cells);
     buf_clear(&last);
     buf_clear(&edges);
+    buf_clear(&node);
 }
 
 /* ---- the command ---- */

@@ -22,12 +22,28 @@ struct Progress {
     size_t drawn;              /* lines of the live area that are on the screen */
     int64_t steps;             /* finished nodes */
     int lines;                 /* written for them */
+    Json titles;               /* of tasks that are under way, by title_key() */
     uint64_t counted;          /* when the last count was written */
     /* When the node of a frame began, for the frames that were last in their slot. */
     struct Began {
         int64_t frame, at;
     } began[SLOTS];
 };
+
+/* The title of a task that is under way, by its frame and name; given. */
+static Json title_key(Json event) {
+    return json_string_fmt("%lld %s", (long long)field_number(event, "frame", 0),
+                           field_string(event, "node"));
+}
+
+static void add_title(const Progress *p, Buf *out, Json event) {
+    Json key = title_key(event), title = json_object_get(p->titles, key);
+    if (json_kind(title) == JSON_STRING) {
+        buf_adds(out, ": ");
+        buf_add(out, json_string_data(&title), json_string_len(title));
+    }
+    json_unref(key);
+}
 
 /* "build", "build (parallel[1])", and for the body of a map, which is called "each[]", "each[3]". */
 static void add_name(Buf *out, Json event, const char *frame_key) {
@@ -98,6 +114,7 @@ static void draw_frame(Progress *p, Buf *out, Json frame) {
     Buf line = BUF_INIT;
     buf_adds(&line, "  ");
     add_name(&line, frame, "name");
+    add_title(p, &line, frame);
     if (*doing && !json_string_is(waits, "work")) buf_printf(&line, "  %s", doing);
     if (json_time_ms(field_get(frame, "since"), &since)) {
         uv_timeval64_t now;
@@ -131,6 +148,7 @@ static void draw_frames(Progress *p, Buf *out, Json frames) {
 }
 
 static void release(Progress *p) {
+    json_unref(p->titles);
     mem_free(p->thread);
     mem_free(p);
 }
@@ -169,6 +187,7 @@ Progress *progress_new(uv_loop_t *loop, Client *client, const char *thread) {
     Progress *p = mem_zalloc(sizeof *p);
     p->client = client;
     p->thread = mem_strdup(thread);
+    p->titles = json_object();
     p->live = terminal_can_redraw(stderr);
     setvbuf(stderr, NULL, _IOLBF, BUFSIZ); /* a line is one write, not one a word */
     uv_timer_init(loop, &p->timer);
@@ -219,12 +238,22 @@ static void write_step(Progress *p, Json e) {
     int64_t frame = field_number(e, "frame", 0), at = 0;
     const struct Began *began = began_of(p, frame);
     char time[OUTPUT_TIME_MAX];
+    Buf title = BUF_INIT;
     put_name(e);
+    add_title(p, &title, e);
+    terminal_put(stderr, title.data ? title.data : "", title.len);
+    buf_clear(&title);
     fprintf(stderr, "  %s", field_string(e, "status"));
     if (began->at && began->frame == frame && json_time_ms(field_get(e, "at"), &at)) {
         fprintf(stderr, "  %s", output_duration(at - began->at, time));
     }
     fputc('\n', stderr);
+}
+
+static void drop_title(Progress *p, Json e) {
+    Json key = title_key(e);
+    p->titles = json_object_remove(p->titles, key);
+    json_unref(key);
 }
 
 static void on_step(Progress *p, Json e) {
@@ -236,7 +265,10 @@ static void on_step(Progress *p, Json e) {
         return;
     }
     p->steps++;
-    if (p->live) return;
+    if (p->live) {
+        drop_title(p, e);
+        return;
+    }
     if (p->lines < PROGRESS_LINES) {
         p->lines++;
         p->counted = now;
@@ -245,7 +277,16 @@ static void on_step(Progress *p, Json e) {
         p->counted = now;
         fprintf(stderr, "%lld steps\n", (long long)p->steps);
     }
+    drop_title(p, e);
     note_begin(p, e); /* what follows in the frame begins now */
+}
+
+static void on_node(Progress *p, Json e) {
+    Json title = field_get(e, "title");
+    if (json_kind(title) == JSON_STRING && json_string_len(title)) {
+        p->titles = json_object_set(p->titles, title_key(e), json_ref(title));
+    }
+    note_begin(p, e);
 }
 
 /* What a node wrote may try to move the cursor of the terminal that we draw on. */
@@ -312,7 +353,7 @@ static const struct Handler {
     const char *event;
     bool writes; /* above what is drawn */
     void (*on)(Progress *p, Json event);
-} handlers[] = {{"step", false, on_step},  {"node", false, note_begin},   {"log", true, on_log},
+} handlers[] = {{"step", false, on_step},  {"node", false, on_node},      {"log", true, on_log},
                 {"retry", true, on_retry}, {"warning", true, on_warning}, {NULL, false, NULL}};
 
 void progress_event(Progress *p, Json e) {

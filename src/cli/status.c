@@ -33,6 +33,9 @@ static void put_frame(Json frame, bool named) {
     } else {
         const char *doing = field_string(frame, "doing");
         buf_printf(&line, "  at %s", field_string(frame, "node"));
+        if (field_has_text(frame, "title")) {
+            buf_printf(&line, " \"%s\"", field_string(frame, "title"));
+        }
         if (named) buf_printf(&line, " (frame %" PRId64 ")", field_number(frame, "frame", 0));
         terminal_say(stdout, "%s%s%s\n", line.data, *doing ? ": " : "", doing);
     }

@@ -165,3 +165,29 @@ A state can be changed by hand
     $ pawl update v --set n=7 --as-node four
     2> pawl update: The workflow has no node `four`.
     [2]
+
+Tasks are shown with their titles
+    $ cat > test.yaml <<'END'
+    > id: titled
+    > name: titled
+    > config: {n: 4}
+    > tasks:
+    >   - name: run_tasks
+    >     title: All of it
+    >     config:
+    >       tasks:
+    >         - {name: run_shell, title: "Start ${n}", config: {command: 'true'}}
+    >         - {name: run_shell, title: Fail, config: {command: exit 3}}
+    > END
+    $ pawl run test.yaml --thread titled 2>&1 | sed 's/  [0-9.]*s$//' | grep -v "Try\|Its"
+    run_shell: Start 4  completed
+    run_shell-2: Fail  failed
+    run_tasks: All of it  failed
+    test.yaml:10:11: error: node run_shell-2: Command exited with code 3
+    $ pawl history titled --json | pawl eval -c '.[] | select(.node) | [.node, .title, .status]'
+    ["run_tasks","All of it","entered"]
+    ["run_shell","Start ${n}","started"]
+    ["run_shell","Start ${n}","completed"]
+    ["run_shell-2","Fail","started"]
+    ["run_shell-2","Fail","failed"]
+    ["run_tasks","All of it","failed"]
