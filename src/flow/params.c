@@ -77,8 +77,20 @@ Json param_json(const ParamInfo *info, const YamlNode *value) {
     return list;
 }
 
+/* In the text of a command or a script it means something else, or nothing. */
+static void warn_of_secret(const ParamLoad *p) {
+    if (p->info->type == PARAM_TEXT && p->value->kind == YAML_SCALAR &&
+        strstr(p->value->text, "$secrets.")) {
+        report_warning(
+            p->c->ld->reporter, p->value->spot,
+            "`$secrets` means nothing in a text that stands for itself. Give the secret to the work by "
+            "its environment.");
+    }
+}
+
 static void load_plain(ParamLoad *p) {
     Error err = ERROR_INIT;
+    warn_of_secret(p);
     ParamFault where;
     Json value = param_json(p->info, p->value);
     json_clear(&p->out->value);

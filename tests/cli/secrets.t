@@ -85,6 +85,13 @@ Their names are written out
     names.yaml:7:52: error: $secrets can only be used with the name of one of its fields, as $secrets.NAME.
     names.yaml:8:40: error: `$secrets` stands in a text here, and would be sent as it is written. Write all of this as one expression, in quotes: '{"key": $secrets.KEY}'.
 
+In a command they are a mistake
+    $ echo 'nodes: [{name: a, shell: "curl -u $secrets.A http://a/"}]' > text.yaml
+    $ pawl check text.yaml
+    text.yaml:1:27: warning: `$secrets` means nothing in a text that stands for itself. Give the secret to the work by its environment.
+        nodes: [{name: a, shell: "curl -u $secrets.A http://a/"}]
+                                  ^~~~~~~~~~~~~~~~~~~~~~~~~~~~
+
 Outside of a workflow there are none
     $ pawl eval -n '$secrets.A'
     2> pawl eval: $secrets is not defined. (expression, line 1, column 1)

@@ -7,10 +7,12 @@
 import base64
 import json
 import os
+import pty
 import signal
 import stat
 import subprocess
 import sys
+import termios
 import urllib.parse
 from contextlib import contextmanager
 from pathlib import Path
@@ -51,7 +53,8 @@ def search(world, *texts, values=(TOKEN, PLAIN)):
 def look_everywhere(world, thread, store, *more):
     """Everything that tells of a run, and every file."""
     asked = [("status", thread, "--json"), ("history", thread, "--json"), ("history", thread), ("runs", "--json"),
-             ("show", thread), ("show", thread, "--json"), ("store", "check", "--json"), ("logs", thread), ("logs", thread, "--json")]
+             ("show", thread), ("show", thread, "--json"), ("store", "check", "--json"),
+             ("logs", thread), ("logs", thread, "--json")]
     texts = list(more)
     for words in asked:
         answer = world(*words, "--store", store)
@@ -296,6 +299,57 @@ steps:
         world.same(ran.lines[-1]["state"]["steps"]["build"]["stdout"].startswith("***\n***"), True, "what it printed")
 
 
+def models_get_their_key(world):
+    """the key of a model is a secret; what the API repeats of it is hidden, and so is what a script asks a person"""
+    with server(world) as ports:
+        world.write("model.yaml", f"""
+nodes:
+  - name: model
+    action: Say something
+    model: some
+    endpoint: 'http://127.0.0.1:{ports["http"]}/echo?k=\\($secrets.PLAIN)'
+    key: $secrets.PLAIN
+    attempts: 1
+    backoff: 10ms
+""")
+        world.write("asks.yaml", "nodes:\n  - {name: ask, python: 'return {\"a\": interrupt({\"is\": env[\"T\"]})}', "
+                    "env: {T: $secrets.TOKEN}}\n")
+        for store in STORES:
+            for name in ("model", "asks"):
+                ran = world("run", f"{name}.yaml", "--store", store, "--thread", name, "--stream", "events", env=ENV)
+                ran.gives(WAITING)
+                look_everywhere(world, name, store, ran.out, ran.err)
+            ran = world("run", "model.yaml", "--store", "memory:", "--json")
+            ran.says("There is no secret PLAIN.")
+
+
+def tasks_in_a_debugger(world):
+    """the config of tasks and requests is shown with *** for secrets"""
+    world.write("test.yaml", """
+id: test
+tasks:
+  - {name: run_command, config: {command: [echo, 'x${{$secrets.PLAIN}}']}}
+  - {name: run_shell, config: {command: 'true', envVars: {T: $secrets.TOKEN}}}
+  - {name: check_http_json, config: {url: 'http://127.0.0.1:1/${{$secrets.PLAIN}}', failOnCheckMiss: true}}
+""")
+    told = world("debug", "test.yaml", "--store", "file:runs", "--thread", "d", "-x", "-",
+                 stdin="config\nnext\nconfig\nnext\nconfig\nnext\ninfo error\nlogs\n", env=ENV)
+    told.says("x***", '"T":"***"', "http://127.0.0.1:1/***")
+    look_everywhere(world, "d", "file:runs", told.out, told.err)
+
+
+def injected_nodes(world):
+    """a node that a debugger puts in may use a secret that the workflow does not"""
+    world.write("plain.yaml", "nodes:\n  - {name: a, jq: .}\n  - {name: b, shell: 'cat given'}\n")
+    world.write("given", PLAIN)
+    node = '{"shell": "echo $T", "env": {"T": "$secrets.PLAIN"}, "output": "seen"}'
+    wrong = '{"jq": "{a: $secrets.PLAIN}"}'
+    told = world("debug", "plain.yaml", "--store", "file:runs", "--thread", "d", "-x", "-", env=ENV,
+                 stdin=f"inject before {wrong}\ninject before {node}\nnext\nnext\nprint .\ncontinue\n")
+    told.says("$secrets cannot be used here", "***")
+    look_everywhere(world, "d", "file:runs", told.out, told.err)
+
+
 # ---- where they come from ----
 
 
@@ -381,6 +435,31 @@ def the_secret_command(world):
     world("secret", "set", "C", "--store", "memory:", stdin="value", env=env).gives(USAGE)
 
 
+def typed_in(world):
+    """at a terminal `pawl secret set` asks, and shows nothing of what is typed"""
+    pid, terminal = pty.fork()
+    if pid == 0:
+        os.chdir(world.folder)
+        words = ["pawl", "secret", "set", "TYPED", "--store", "file:runs", "--key-file", "key"]
+        os.execve(world.pawl, words, os.environ)
+    shown = b""
+    while b"Value: " not in shown:
+        shown += os.read(terminal, 1000)
+    world.until(lambda: not termios.tcgetattr(terminal)[3] & termios.ECHO, "the terminal shows nothing")
+    os.write(terminal, PLAIN.encode() + b"\n")
+    try:
+        while more := os.read(terminal, 1000):
+            shown += more
+    except OSError:
+        pass  # it has ended
+    os.close(terminal)
+    world.same(os.waitpid(pid, 0)[1], 0, "the exit code")
+    world.write("one.yaml", ONE.replace("ONE", "TYPED"))
+    ran = world("run", "one.yaml", "--store", "file:runs", "--key-file", "key").gives(DONE)
+    world.same(ran.json["a"]["stdout"], str(len(PLAIN)), "the length of the value")
+    search(world, shown.decode(), ran.out)
+
+
 def keys_are_guarded(world):
     """a key file that is lost, another, damaged or open to others is refused, with what to do"""
     env = {"HOME": str(world.folder), "PAWL_STORE": "sqlite:runs.db"}
@@ -435,8 +514,8 @@ nodes:
 
 def is_closed_to_others(world):
     """stores, their sockets and the places of commands are for their owner alone"""
-    world.write("slow.yaml", "nodes:\n  - {name: slow, shell: 'echo $T; touch begun; until [ -e go ]; do sleep 0.02; done', "
-                "env: {T: $secrets.PLAIN}}\n")
+    world.write("slow.yaml", "nodes:\n  - {name: slow, shell: 'echo $T; touch begun; "
+                "until [ -e go ]; do sleep 0.02; done', env: {T: $secrets.PLAIN}}\n")
     for store in STORES:
         with subprocess.Popen([world.pawl, "run", "slow.yaml", "--store", store], cwd=world.folder,
                               env={**os.environ, **ENV}, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as first:
@@ -478,9 +557,9 @@ nodes:
 
 CASES = [
     values_are_nowhere, exports_and_debuggers, errors_have_none, cut_texts_have_no_part_of_one, requests_carry_secrets,
-    checks_carry_secrets, pipelines_have_them, sources_in_order, missing_ones, never_inherited, forms_and_parts,
-    the_secret_command, keys_are_guarded, is_closed_to_others, a_resume_needs_them_again,
-    found_commands_are_masked,
+    checks_carry_secrets, pipelines_have_them, models_get_their_key, tasks_in_a_debugger, injected_nodes,
+    sources_in_order, missing_ones, never_inherited, forms_and_parts, the_secret_command, typed_in, keys_are_guarded,
+    is_closed_to_others, a_resume_needs_them_again, found_commands_are_masked,
 ]
 
 if __name__ == "__main__":
