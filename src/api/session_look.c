@@ -276,7 +276,8 @@ static Json complete_path(const Completing *c) {
 static Json complete_config(const Completing *c) {
     const Node *node = c->frame ? args_node(c->frame, NULL) : NULL;
     Json written = node ? session_config(c->frame) : json_none(), config = json_object();
-    for (size_t i = 0; node && !node->task && i < node->kind->nparams; i++) {
+    bool beside = node && !node->task && !node->kind->outside; /* where inputs stand in an object */
+    for (size_t i = 0; beside && i < node->kind->nparams; i++) {
         config = json_object_with(config, node->kind->params[i].name, json_null());
     }
     Completing in_config = *c;

@@ -31,6 +31,12 @@ static Frame *find_frame(const Run *run, int64_t id) {
     return NULL;
 }
 
+/* A list that cleans up, by its number. */
+static const Graph *cleanup_graph(const Flow *flow, uint32_t number) {
+    const Graph *graph = number < flow->ngraphs ? flow->graphs[number] : NULL;
+    return graph && graph->cleanup ? graph : NULL;
+}
+
 /* The graph of a frame's next level follows from where the frame stands. NULL: there is none. */
 static const Graph *next_graph(const Frame *f) {
     const Flow *flow = f->run->flow;
@@ -42,7 +48,7 @@ static const Graph *next_graph(const Frame *f) {
         return enters ? node_inside(around->node, 0) : NULL;
     }
     switch (f->parent->waits) {
-    case WAIT_CLEANING: return f->branch < flow->ngraphs ? flow->graphs[f->branch] : NULL;
+    case WAIT_CLEANING: return cleanup_graph(flow, f->branch);
     case WAIT_TASKS: return around->node ? node_inside(around->node, f->branch) : NULL;
     default: return around->graph;
     }
@@ -83,6 +89,11 @@ static bool load_level(Frame *f, Json image, Error *err) {
         state = json_kind(state) == JSON_NULL ? json_none() : state;
     } else if (json_kind(state) == JSON_NULL) { /* that of the level below */
         state = f->nlevels ? frame_top(f)->state : frame_top(f->parent)->state;
+    }
+    bool own = !graph->scoped || (graph->outside && f->nlevels); /* it has a state itself */
+    if (own && json_kind(state) != JSON_OBJECT) {
+        injected_free(f->run, injected);
+        return error_set(err, ERR_DATA, "A level has no state.");
     }
     Level *l = level_push(f, graph, json_ref(state), false);
     l->injected = injected;
@@ -171,7 +182,7 @@ bool fit_map(Frame *f, Error *err) {
 
 bool fit_tasks(Frame *f, Error *err) {
     const Node *node = frame_top(f)->node;
-    return (node && node->task && !node_is_leaf(node)) || node_gone(f, err);
+    return (node && node->task && steering_of(node)->so_far) || node_gone(f, err);
 }
 
 /* Branches that have left nothing yet are still there to do so. */

@@ -257,8 +257,10 @@ enum { HOW = 1, RESULT, ERROR }; /* of a wait for what cleans up */
 void task_cleaned(Frame *f) {
     Json wait = json_ref(f->wait), error = json_array_get(wait, ERROR);
     frame_set_wait(f, json_null());
+    bool scoped = frame_top(f)->graph->scoped;
     for (size_t i = 0; i < sizeof go_on_rows / sizeof *go_on_rows; i++) {
-        if (json_string_is(json_array_get(wait, HOW), go_on_rows[i].word)) {
+        bool fits = scoped || i == ENDED_FAILED || i == ENDED_RUN;
+        if (fits && json_string_is(json_array_get(wait, HOW), go_on_rows[i].word)) {
             go_on_rows[i].go_on(f, (TaskResult)image_int(wait, RESULT),
                                 json_kind(error) == JSON_OBJECT ? error : json_none());
             break;

@@ -166,7 +166,7 @@ static void load_inputs(Loader *ld, const LoadedFile *file, const YamlNode *inpu
     check_schema(ld, inputs, 0);
     bool fine = errors == ld->reporter->list->errors;
     Json schema = yaml_json(inputs);
-    kind->inputs = keep(ld, json_kind(schema) == JSON_OBJECT ? schema : json_object());
+    kind->inputs = json_kind(keep(ld, schema)) == JSON_OBJECT ? schema : kind->inputs;
     const YamlNode *properties = yaml_get(inputs, "properties");
     if (properties && properties->n > INPUTS_MAX) {
         report_at(ld->reporter, properties->spot, "A kind can have %d inputs at most.", INPUTS_MAX);

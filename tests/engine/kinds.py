@@ -6,10 +6,10 @@ themselves. Prints TAP.
 """
 
 import json
+import os
 import shutil
 import signal
 import sys
-import time
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
@@ -401,9 +401,13 @@ def found_again_after_a_reload(world):
 def found_among_many(world):
     """a folder of 200 kinds costs a check that uses one of them nothing"""
     def check():
-        began = time.monotonic()
-        world("check", "flow.yaml").gives(DONE)
-        return time.monotonic() - began
+        """The processor time of a check: what else runs on the machine does not count."""
+        process = world.start("check", "flow.yaml")
+        process.stderr.close()
+        _, status, used = os.wait4(process.pid, 0)
+        process.returncode = os.waitstatus_to_exitcode(status)
+        world.same(process.returncode, DONE, "the exit code")
+        return used.ru_utime + used.ru_stime
     text = kind_of("graph")
     world.write(".pawl/kinds/greet.yaml", text)
     world.write("flow.yaml", uses("graph", who="Ada"))
@@ -412,7 +416,7 @@ def found_among_many(world):
         world.write(f".pawl/kinds/greet{i}.yaml", text.replace("kind: greet", f"kind: greet{i}"))
     after = min(check() for _ in range(5))
     print(f"# {1000 * before:.1f} ms with one kind, {1000 * after:.1f} ms with 201", flush=True)
-    if after - before > 0.02 and after > 1.5 * before:
+    if after - before > 0.02:
         raise Broken(f"{before} s, and with 200 more {after} s")
 
 
