@@ -188,6 +188,33 @@ def clock_of_a_timeout(world):
 
 
 @paced
+def clock_of_every_wait(world):
+    """whatever has a timeout has all of it after a node that computes for long"""
+    world.write("inner.yaml", "nodes: [{name: in, shell: 'true'}]\n")
+    ms = world.ms
+    lines = {
+        "javascript": f"run: 'return {{}}', language: javascript, timeout: {ms(1500)}",
+        "action": f"action: 'Say', command: cat, timeout: {ms(150)}",
+        "workflow": f"workflow: inner.yaml, timeout: {ms(150)}",
+        "map": f"map: {{over: '[1, 2]', as: x}}, do: {{shell: 'true'}}, output: out, timeout: {ms(150)}",
+        "while": f"while: '.n < 1', do: [{{name: in, jq: '{{n: 1}}'}}, {{name: work, shell: 'true'}}], timeout: {ms(150)}",
+        "jq": f"jq: '{{}}', timeout: {ms(100)}",
+        "lua": f"lua: 'return {{}}', timeout: {ms(100)}",
+    }
+    with subprocess.Popen([sys.executable, SERVER, world.folder], stdin=subprocess.PIPE,
+                          stdout=subprocess.PIPE, text=True) as server:
+        port = json.loads(server.stdout.readline())["http"]
+        lines["http"] = (f"http: http://127.0.0.1:{port}/status/200, request_timeout: {ms(150)}, "
+                         f"timeout: {ms(150)}")
+        for kind, line in lines.items():
+            try:
+                after_a_long_node(world, line, lambda a: a.gives(DONE))
+            except Broken as error:
+                raise Broken(f"{kind}: {error}") from error
+        server.stdin.close()
+
+
+@paced
 def clock_of_a_retry(world):
     """the delay before an attempt begins when the attempt before it has ended"""
     for kind in ("jq", "lua"):
@@ -382,11 +409,11 @@ def heard_before_a_failure(world):
 
 def kill_at_random(world, kind, nodes, ms):
     """What is on record is what had ended: the node before the last record was under way when it was killed."""
-    chance = random.Random(7)
+    chance, longest = random.Random(7), float(os.environ.get("PAWL_KILL_SECONDS", "0.6"))
     process, begun, kills = world.start("run", "long.yaml", "--thread", "t"), time.time(), 0
     while kills < 200:
         try:
-            process.communicate(timeout=world.seconds(chance.uniform(0.05, 0.6)))
+            process.communicate(timeout=world.seconds(chance.uniform(0.05, longest)))
             break
         except subprocess.TimeoutExpired:
             process.kill()
