@@ -231,18 +231,23 @@ static Json sentence_of(const Mask *mask, const char *msg) {
     return out;
 }
 
-/* The nodes that use the kinds from outside around a frame, the nearest first; JSON_NONE: it is in none. */
-static Json used_at(const Frame *f) {
+/* The nodes that use the kinds from outside around a node, the nearest first; JSON_NONE: it is in none. The node stands
+ * at a level of the frame, or, where it is NULL, the frame as a whole is meant. */
+static Json used_at(const Frame *f, const Node *node) {
     Json list = json_none();
+    bool inside = !node;
     for (; f; f = f->parent) {
         for (uint32_t i = f->nlevels; i > 1; i--) {
             const Node *user = f->levels[i - 2].node;
-            if (!f->levels[i - 1].graph->outside || !user) continue;
+            const Graph *graph = f->levels[i - 1].graph;
+            inside = inside || graph == node->graph;
+            if (!inside || !graph->outside || !user) continue;
             Json place = OBJECT(KEY("kind", user->kind->name), KEY("node", user->name),
                                 KEY("file", user->file), KEY("line", json_int(user->line)),
                                 KEY("column", json_int(user->col)));
             list = json_array_push(json_is_none(list) ? json_array() : list, place);
         }
+        inside = inside || f->levels[0].graph == node->graph;
     }
     return list;
 }
@@ -254,7 +259,7 @@ Json fail_error(const Frame *f, const Node *node, const char *kind, const Error 
     const Frame *element = f; /* of the innermost map around it */
     while (element && !element->is_element) element = element->parent;
     bool own = !node || !strcmp(node->file, node->graph->file); /* else edited: flow_stand_in() */
-    Json used = f ? used_at(f) : json_none();
+    Json used = f ? used_at(f, node) : json_none();
     bool exact = err->line && own;
     if (err->code == ERR_SECRET) kind = "secret";
     if (mask) details = json_mask(mask, details, MASK_CUT_FRONT | MASK_CUT_BACK);

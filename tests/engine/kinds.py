@@ -229,7 +229,7 @@ def pair_has_a_timeout(world, outer, inner):
     if inner == "tasks":
         path.write_text(path.read_text() + "cleanupTasks:\n  - {name: run_shell, config: {command: 'touch cleaned'}}\n")
     error = world("run", "flow.yaml", "--json", "-q").gives(FAILED).json["error"]
-    world.same((error["kind"], error["node"]), ("timeout", "use"), "the error")
+    world.same((error["kind"], error["node"], error["used_at"]), ("timeout", "use", None), "the error")
     world.same((world.folder / "cleaned").exists(), inner == "tasks", "it has cleaned up")
 
 
