@@ -341,7 +341,8 @@ static void use_index(RunFile *f, const char *head, uint64_t size) {
     uint64_t count = get64(head + 16), covered = get64(head + 24), facts = get64(head + 32);
     struct stat st;
     if (!ours || get32(head + 8) != f->generation || fstat(f->index_fd, &st) != 0 ||
-        count > (uint64_t)st.st_size / INDEX_ENTRY || !is_number((int64_t)get64(head + 40))) {
+        count > ((uint64_t)st.st_size - INDEX_HEAD) / INDEX_ENTRY ||
+        !is_number((int64_t)get64(head + 40))) {
         return;
     }
     if (covered > size) {
