@@ -176,16 +176,20 @@ static void while_begin(Frame *f, const Node *node) {
 
 bool level_leave_shared(Frame *f, Error *err) {
     Level inner = *frame_top(f);
-    Json ignored = json_ref(inner.state);
+    Level *l = frame_top(f) - 1;
+    Json ignored = json_ref(inner.state), writes = json_ref(l->writes);
+    bool ok = json_is_none(writes) ||
+              (reduce_writes(l->graph, f->run->evaluator, inner.writes, &ignored, &writes, err) &&
+               value_fits(f->run->engine, writes, "What was written to the state", err));
+    json_unref(ignored);
+    if (evaluator_is_later(f->run->evaluator)) {
+        json_unref(writes);
+        return false;
+    }
     f->nlevels--;
-    Level *l = frame_top(f);
-    bool ok =
-        json_is_none(l->writes) ||
-        (reduce_writes(l->graph, f->run->evaluator, inner.writes, &ignored, &l->writes, err) &&
-         value_fits(f->run->engine, l->writes, "What was written to the state", err));
+    json_put(&l->writes, writes);
     json_put(&l->state, inner.state);
     json_unref(inner.writes);
-    json_unref(ignored);
     frame_mark(f);
     return ok;
 }
@@ -194,7 +198,11 @@ bool level_leave_shared(Frame *f, Error *err) {
 static void while_turn_done(Frame *f) {
     Error err = ERROR_INIT;
     int64_t steps = frame_top(f)->steps;
+    bool writes = !json_is_none(frame_top(f)[-1].writes);
+    Replay replay = {0};
+    if (writes) frame_replay_begin(f, &replay);
     bool ok = level_leave_shared(f, &err);
+    if (writes && !frame_replay_end(f, &replay, while_turn_done)) return;
     Level *l = frame_top(f);
     l->steps += steps;
     if (!ok) {

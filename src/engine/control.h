@@ -14,7 +14,7 @@ bool is_input(Json input, Error *err); /* of a workflow: an object */
 void frame_fork(Frame *f, const Edge *edge);
 void element_init(Frame *f); /* variables of an element of a map */
 /* The top level ends, and the one below it shares its state: that goes on there, and what was written
- * belongs to it. False when that cannot be reduced. */
+ * belongs to it. False when that cannot be reduced; where evaluations go on later (evaluator.h), with nothing changed. */
 bool level_leave_shared(Frame *f, Error *err);
 
 #endif

@@ -328,6 +328,13 @@ def clock_of_branches(world):
                 "edges:\n  - {from: fork, to: [b, c]}\n  - {from: b, to: d}\n  - {from: c, to: d}\n  - {from: d, to: e}\n")
     answer = world("run", "long.yaml", "--thread", "t", "--json").gives(DONE)
     world.same(answer.json["state"]["sum"], 120)
+    world.write("loop.yaml", "name: loop\nstate: {all: {default: [], reduce: union}, n: 0}\nnodes:\n"
+                "  - {name: fork, jq: '{}'}\n  - {name: a, while: '.n < 3', do: [{name: in, "
+                "jq: '{n: (.n + 1), all: [range(.n * 300; .n * 300 + 400)]}'}]}\n  - {name: b, jq: '{all: [-1]}'}\n"
+                "  - {name: end, jq: '{}'}\nedges:\n  - {from: fork, to: [a, b]}\n  - {from: a, to: end}\n"
+                "  - {from: b, to: end}\n")
+    state = world("run", "loop.yaml", "--thread", "u", "--json").gives(DONE).json["state"]
+    world.same(state["all"], list(range(1000)) + [-1])
 
 
 # ---- being heard ----
