@@ -153,16 +153,28 @@ static Json update_of(const Node *node, Json result, Error *err) {
 
 /* A node that was injected writes as one of the graph it was put into: the reducers of that hold. A shell's
  * stdout and exit code without `output` are no writes that two branches could fight over. */
+static bool reduces(const Graph *graph) {
+    for (size_t i = 0; i < graph->nkeys; i++) {
+        if (graph->keys[i].reduce != REDUCE_REPLACE) return true;
+    }
+    return false;
+}
+
 bool frame_merge(Frame *f, Json update, Error *err) {
     Level *l = frame_top(f), *keys = l;
     const Node *node = l->node;
-    LevelKept kept = level_keep(l);
     while (keys->injected) keys--;
     bool casual = node->kind->id == KIND_SHELL && json_is_none(node->output) &&
                   json_is_none(node->params[SHELL_PARSE].value);
-    bool ok = reduce_update(keys->graph, f->run->evaluator, update,
-                            casual ? json_null() : node->name_json, &l->state, &l->writes, err) &&
-              level_fits(f->run, l, kept, err);
+    Json writer = casual ? json_null() : node->name_json;
+    if (!reduces(keys->graph) && level_has_room(f->run, l, update)) { /* nothing to go back for */
+        return reduce_update(keys->graph, f->run->evaluator, update, writer, &l->state, &l->writes,
+                             err);
+    }
+    LevelKept kept = level_keep(l);
+    bool ok =
+        reduce_update(keys->graph, f->run->evaluator, update, writer, &l->state, &l->writes, err) &&
+        level_fits(f->run, l, kept, err);
     return level_settle(l, kept, ok);
 }
 
@@ -262,16 +274,13 @@ void frame_skip(Frame *f, Json output) {
 }
 
 /* Puts an update into the state, through the reducers. Consumes it. */
-static void finish_update(Frame *f, Json update) {
+static void finish_reducing(Frame *f, Json update) {
     Error err;
-    error_clear(&err);
-    const Level *keys = frame_top(f);
     Replay replay = {0};
-    while (keys->injected) keys--;
-    bool sliced = keys->graph->nkeys;
-    if (sliced) frame_replay_begin(f, &replay);
+    error_clear(&err);
+    frame_replay_begin(f, &replay);
     bool merged = frame_merge(f, update, &err);
-    if (sliced && !frame_replay_end(f, &replay, finish_again)) {
+    if (!frame_replay_end(f, &replay, finish_again)) {
         json_put(&f->step->result, update);
         return;
     }
@@ -288,7 +297,7 @@ static void finish_update(Frame *f, Json update) {
 }
 
 static void finish_again(Frame *f) {
-    finish_update(f, json_ref(f->step->result));
+    finish_reducing(f, json_ref(f->step->result));
 }
 
 void frame_finish(Frame *f, Json result) {
@@ -314,8 +323,17 @@ void frame_finish(Frame *f, Json result) {
     json_unref(result);
     if (json_is_none(update)) {
         frame_fail_with(f, "result", &err);
+        return;
+    }
+    const Level *keys = frame_top(f);
+    while (keys->injected) keys--;
+    if (reduces(keys->graph)) {
+        finish_reducing(f, update);
+    } else if (frame_merge(f, update, &err)) {
+        frame_finished(f, update);
     } else {
-        finish_update(f, update);
+        json_unref(update);
+        frame_fail_with(f, "limit", &err);
     }
 }
 

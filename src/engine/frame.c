@@ -205,6 +205,14 @@ bool value_fits_beside(const Run *run, Json value, Error *err) {
     return size <= STORE_IMAGE_MAX || too_large("All of the run", size, STORE_IMAGE_MAX, err);
 }
 
+bool level_has_room(const Run *run, const Level *l, Json update) {
+    enum { AN_ENTRY = 256 }; /* of writes, at most, besides the value */
+    uint64_t max = run->engine->options.max_state;
+    uint64_t now = json_size(l->state) + json_size(l->writes) + json_size(run->image);
+    uint64_t more = 2 * json_size(update) + AN_ENTRY * json_object_len(update);
+    return now < max && more < max && now + more <= max && max <= STORE_IMAGE_MAX;
+}
+
 bool level_fits(const Run *run, const Level *l, LevelKept kept, Error *err) {
     uint64_t max = run->engine->options.max_state, image = json_size(run->image);
     uint64_t writes = json_size(l->writes), now = json_size(l->state) + writes;

@@ -124,6 +124,8 @@ bool value_fits(const Engine *e, Json value, const char *what, Error *err);
 bool value_fits_beside(const Run *run, Json value, Error *err);
 /* The same of a level's state and writes, instead of those that were kept. */
 bool level_fits(const Run *run, const Level *l, LevelKept kept, Error *err);
+/* Whether an update without reducers fits in any case. */
+bool level_has_room(const Run *run, const Level *l, Json update);
 Json frame_work_key(const Frame *f);
 /* Makes .error of the parts; consumes details. */
 Json fail_error(const Frame *f, const Node *node, const char *kind, const Error *err, Json details);
