@@ -187,7 +187,6 @@ static void every_way_to_fail_has_its_kind(void **state) {
     fails("http: '@/echo'\nheaders: {X-A: '\"a\\nb\"'}", "url", "line break");
     fails("http: '@/echo'\nheaders: {X-A: '\"a\\u0000b\"'}", "url", "NUL");
     fails("http: '@/echo'\nbody: 'error(\"no\")'", "jq", "body");
-    fails("http: '@/echo'\nmax_response: 1G", "limit", "256M");
 }
 
 static void redirects_are_followed_as_far_as_asked(void **state) {
