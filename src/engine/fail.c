@@ -204,7 +204,8 @@ static void take_error(const Handler *h, LevelAt failed, Json error) {
     Json answers = its_own ? json_ref(work_part(f->wait, WORK_ANSWERS)) : json_none();
     frame_unwind(f, h->level);
     if (h->join) frame_top(f)->node = h->join;
-    if (f->children) { /* tests inside clean up; then it is taken */
+    if (f->children) { /* tests inside clean up, which its time does not count for; then it is taken */
+        frame_top(f)->deadline = 0;
         json_unref(memo);
         json_unref(answers);
         task_ended_inside(f, ENDED_FAILED, TASK_FAILURE, error);
@@ -416,6 +417,10 @@ static void fail_late(Frame *f, uint32_t level) {
         task_late(f, level, error);
     } else if (taken) {
         take_error(&h, (LevelAt){f->id, level}, error);
+    } else if (test_cleans_up(f->run)) { /* tests inside clean up, as ever; then it fails */
+        frame_unwind(f, level);
+        frame_top(f)->deadline = 0;
+        task_ended_inside(f, ENDED_FAILED, TASK_FAILURE, error);
     } else {
         run_fail(f->run, f, node, error);
     }

@@ -235,6 +235,20 @@ def pair_has_a_timeout(world, outer, inner):
 
 # ---- what dialects make of it ----
 
+@paced
+def one_cleans_up_further_in(world):
+    """a test further in cleans up when the node around all of it runs out of time, and then that is tried again"""
+    world.write(".pawl/kinds/wrap.yaml", "kind: wrap\nnodes:\n  - {name: w, greet: {who: '\"Ada\"'}}\n")
+    for outer, more, times in (("graph", ", retry: {attempts: 2, delay: 10ms}", 2), ("tasks", "", 1), ("pipeline", "", 1)):
+        (world.folder / "cleaned").unlink(missing_ok=True)
+        world.write(".pawl/kinds/greet.yaml", kind_of("tasks", "exec sleep 600") +
+                    "cleanupTasks:\n  - {name: run_shell, config: {command: 'echo x >> cleaned'}}\n")
+        world.write("flow.yaml", uses(outer, kind="wrap", more=f", timeout: {world.ms(400)}{more}"))
+        process = world.start("run", "flow.yaml", "-q")
+        process.communicate(timeout=TIMEOUT)
+        world.same((process.returncode, world.read("cleaned")), (FAILED, "x\n" * times), f"in {outer}")
+
+
 def one_has_attempts_and_error_edges(world):
     """a node of a graph has its attempts and its error edge when what is inside fails, of whatever dialect"""
     for inner in DIALECTS:
