@@ -110,7 +110,7 @@ static void add_url(Mask *m, const char *value, size_t len, const char *also, co
 }
 
 /* One character of UTF-8 as \uXXXX, or two of those; how many bytes it had. */
-static size_t add_escaped(Buf *text, const char *s, size_t left) {
+static size_t add_escaped(Buf *text, const char *s, size_t left, bool upper) {
     unsigned char c = (unsigned char)*s;
     size_t n = c >= 0xF0 ? 4 : c >= 0xE0 ? 3 : 2;
     uint32_t cp = n == 4 ? c & 0x07u : n == 3 ? c & 0x0Fu : c & 0x1Fu;
@@ -118,32 +118,58 @@ static size_t add_escaped(Buf *text, const char *s, size_t left) {
     for (size_t i = 1; i < n; i++) cp = cp << 6 | ((unsigned char)s[i] & 0x3Fu);
     if (cp > 0xFFFF) {
         cp -= 0x10000;
-        buf_printf(text, "\\u%04x\\u%04x", 0xD800u | cp >> 10, 0xDC00u | (cp & 0x3FFu));
+        buf_printf(text, upper ? "\\u%04X\\u%04X" : "\\u%04x\\u%04x", 0xD800u | cp >> 10,
+                   0xDC00u | (cp & 0x3FFu));
     } else {
-        buf_printf(text, "\\u%04x", cp);
+        buf_printf(text, upper ? "\\u%04X" : "\\u%04x", cp);
     }
     return n;
 }
 
-static void add_json(Mask *m, const char *value, size_t len, bool ascii) {
-    static const char from[] = "\"\\\n\r\t\b\f", to[] = "\"\\nrtbf";
-    Buf text = BUF_INIT;
+/* How a string is escaped. */
+enum {
+    ESCAPE_QUOTES = 1, /* JSON and C; repr() of Python chooses the other quotes */
+    ESCAPE_ASCII = 2,  /* what is not ASCII */
+    ESCAPE_SLASH = 4,  /* PHP */
+    ESCAPE_HTML = 8,   /* Go */
+    ESCAPE_UPPER = 16, /* hexadecimal digits of Java and C# */
+    ESCAPE_WAYS = 32,
+};
+
+static void add_escapes(const char *value, size_t len, unsigned how, Buf *text) {
+    static const char from[] = "\\\n\r\t\b\f", to[] = "\\nrtbf";
     for (size_t i = 0; i < len;) {
-        const char *escape = value[i] ? strchr(from, value[i]) : NULL;
+        char c = value[i];
+        const char *escape = c ? strchr(from, c) : NULL;
         if (escape) {
-            buf_addc(&text, '\\');
-            buf_addc(&text, to[escape - from]);
+            buf_addc(text, '\\');
+            buf_addc(text, to[escape - from]);
             i++;
-        } else if ((unsigned char)value[i] < 0x20 || value[i] == 0x7F) {
-            buf_printf(&text, "\\u%04x", (unsigned)value[i++]);
-        } else if (ascii && (unsigned char)value[i] >= 0x80) {
-            i += add_escaped(&text, value + i, len - i);
+        } else if ((c == '"' && how & ESCAPE_QUOTES) || (c == '/' && how & ESCAPE_SLASH)) {
+            buf_addc(text, '\\');
+            buf_addc(text, value[i++]);
+        } else if ((unsigned char)c < 0x20 || c == 0x7F ||
+                   (how & ESCAPE_HTML && c && strchr("<>&", c))) {
+            buf_printf(text, how & ESCAPE_UPPER ? "\\u%04X" : "\\u%04x", (unsigned)value[i++]);
+        } else if (how & ESCAPE_ASCII && (unsigned char)c >= 0x80) {
+            i += add_escaped(text, value + i, len - i, how & ESCAPE_UPPER);
         } else {
-            buf_addc(&text, value[i++]);
+            buf_addc(text, value[i++]);
         }
     }
-    add_buf(m, &text);
+}
+
+/* Escaped in each way, and once more as a string of JSON in which the first is. */
+static void add_strings(Mask *m, const char *value, size_t len) {
+    Buf text = BUF_INIT, again = BUF_INIT;
+    for (unsigned how = 0; how < ESCAPE_WAYS; how++) {
+        add_escapes(value, len, how, &text);
+        add_escapes(text.data, text.len, ESCAPE_QUOTES, &again);
+        add_buf(m, &again);
+        add_buf(m, &text);
+    }
     buf_clear(&text);
+    buf_clear(&again);
 }
 
 static void add_lines(Mask *m, const char *value, size_t len) {
@@ -176,8 +202,7 @@ void mask_add(Mask *m, const char *value, size_t len) {
         add_url(m, value, len, *also, "%%%02X");
         add_url(m, value, len, *also, "%%%02x");
     }
-    add_json(m, value, len, false);
-    add_json(m, value, len, true);
+    add_strings(m, value, len);
 }
 
 /* ---- looking ---- */

@@ -12,7 +12,8 @@
  *     in base64    of both alphabets, also inside of a longer text that was encoded as a whole, and over
  *                  several lines; up to two characters beside it, which also depend on what stands around it, stay
  *     in a URL     with % and hexadecimal digits of either case, as the usual functions write it; + for a space
- *     in JSON      with the escapes of a string
+ *     in JSON      with the escapes of a string, also those of PHP (\/), Go (\u0026) and of Python's repr(), and in
+ *                  JSON that is a string of JSON again
  *     line by line where it has several lines, each of at least MASK_LINE_MIN bytes
  *
  * A secret has at least MASK_MIN bytes: shorter ones would be found everywhere.

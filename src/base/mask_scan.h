@@ -57,18 +57,31 @@ static inline void mask_note_first(uint8_t *firsts, uint32_t first) {
 
 typedef enum MaskFound { MASK_NOT, MASK_MAYBE, MASK_FOUND } MaskFound;
 
-/* Whether the text begins with the pattern; *len is how much of the text it then takes. MAYBE: the text ends first. */
+/* Whether the text begins with the pattern; *len is how much of the text it then takes. MAYBE: the text ends first.
+ * Lines of base64 may be parted as they are, or as a string of JSON has it (\n), and be indented or quoted (>). */
 static inline MaskFound mask_compare(const char *bytes, const MaskPattern *p, const char *text,
                                      size_t n, size_t *len) {
     size_t at = 0, i = 0;
-    for (; i < p->len && at < n; at++) {
-        char c = text[at], before = at ? text[at - 1] : '\n';
+    bool parted = false;
+    while (i < p->len && at < n) {
+        char c = text[at];
         if (c == bytes[p->at + i]) {
             i++;
-        } else if (!p->wraps || !((c == '\n' && before != '\n') ||
-                                  (c == '\r' && before != '\r' && before != '\n'))) {
+            at++;
+            parted = false;
+            continue;
+        }
+        if (!p->wraps || !i || at >= MASK_WRAPPED * (size_t)p->len) return MASK_NOT;
+        if (c == '\\') {
+            if (at + 1 == n) break;
+            if (text[at + 1] != 'n' && text[at + 1] != 'r') return MASK_NOT;
+            at++;
+        } else if (!(c == '\n' && text[at - 1] != '\n') && !(c == '\r' && text[at - 1] != '\r') &&
+                   !(parted && (c == ' ' || c == '\t' || c == '>'))) {
             return MASK_NOT;
         }
+        at++;
+        parted = true;
     }
     *len = at;
     return i == p->len ? MASK_FOUND : MASK_MAYBE;

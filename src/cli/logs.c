@@ -99,7 +99,10 @@ static void put_piece(const LogsArgs *args, Shown *shown, Json piece) {
         buf_printf(&of, "%s %s %s", name.data, field_string(piece, "execution"),
                    field_string(piece, "stream"));
     }
-    if (shown->within_line && !args->node && strcmp(shown->of.data, of.data) != 0) {
+    bool note = json_string_is(field_get(piece, "stream"), "log");
+    if (args->node)
+        buf_adds(&of, note ? "log" : "text"); /* what is said about it stands by itself */
+    if (shown->within_line && strcmp(shown->of.data, of.data) != 0) {
         putchar('\n');
         shown->within_line = false;
     }

@@ -359,6 +359,8 @@ int64_t session_watch(Session *s, const char *expression, Error *err) {
     }
     JqProgram *program = jq_compile(expression, len, NULL, &bad);
     bool variable = bad.code != ERR_NONE && strstr(bad.msg, "$");
+    if (!program) secrets_explain(&bad);
+    variable = variable && !strstr(bad.msg, "$secrets");
     if (!program && !variable) { /* one of a map's may be in sight where it is looked at */
         error_set_at(err, bad.code, bad.line, bad.col, "At column %d of the expression: %s",
                      bad.col, bad.msg);

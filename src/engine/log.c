@@ -4,7 +4,6 @@
 #include "schedule.h"
 #include "work.h"
 
-#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -74,7 +73,9 @@ static void begin(Step *s) {
 }
 
 static void keep_tail(LogTail *tail, int64_t offset, const char *bytes, size_t len) {
-    if (!tail->text.len) tail->offset = tail->from = offset;
+    if (!tail->begun) tail->from = offset;
+    if (!tail->text.len) tail->offset = offset;
+    tail->begun = true;
     buf_add(&tail->text, bytes, len);
     size_t over = tail->text.len > LOG_TAIL ? tail->text.len - LOG_TAIL : 0;
     if (over > LOG_TAIL) {
@@ -105,6 +106,19 @@ void log_add(Step *s, LogStream stream, const char *bytes, size_t len) {
     keep_tail(&log->tails[stream], offset + (int64_t)n, bytes + n, len - n);
 }
 
+void log_lose(Step *s, LogStream stream, int64_t len) {
+    StepLog *log = &s->log;
+    if (!s->frame || !is_recorded(s->run)) return;
+    if (!log->execution) begin(s);
+    if (!log->tails) log->tails = mem_zalloc(LOG_STREAMS * sizeof *log->tails);
+    LogTail *tail = &log->tails[stream];
+    if (!tail->begun) tail->from = log->offsets[stream];
+    log->offsets[stream] += len;
+    tail->begun = true;
+    tail->offset = log->offsets[stream];
+    buf_reset(&tail->text);
+}
+
 static void add_tail(Step *s, LogStream stream, LogTail *tail) {
     char line[100];
     size_t skip = tail->text.len > LOG_TAIL ? tail->text.len - LOG_TAIL : 0;
@@ -113,20 +127,21 @@ static void add_tail(Step *s, LogStream stream, LogTail *tail) {
     }
     int64_t offset = tail->offset + (int64_t)skip, left_out = offset - tail->from;
     if (left_out) {
-        int n = snprintf(line, sizeof line, "... %" PRId64 " bytes of %s are left out here ...\n",
-                         left_out, log_stream_names[stream]);
+        int n = snprintf(line, sizeof line, LOG_LEFT_OUT, left_out, log_stream_names[stream]);
         int64_t said = s->log.offsets[LOG_NOTES];
         s->log.offsets[LOG_NOTES] += n;
         gather(s, LOG_NOTES, said, line, (size_t)n);
     }
-    gather(s, stream, offset, tail->text.data + skip, tail->text.len - skip);
+    if (tail->text.len > skip) {
+        gather(s, stream, offset, tail->text.data + skip, tail->text.len - skip);
+    }
 }
 
 void log_end(Step *s) {
     if (!s->log.tails) return;
     if (s->frame && is_recorded(s->run)) {
         for (int i = 0; i < LOG_STREAMS; i++) {
-            if (s->log.tails[i].text.len) add_tail(s, (LogStream)i, &s->log.tails[i]);
+            if (s->log.tails[i].begun) add_tail(s, (LogStream)i, &s->log.tails[i]);
         }
     }
     log_clear(&s->log);

@@ -13,6 +13,8 @@
 
 #include "frame.h"
 
+#include <inttypes.h>
+
 enum {
     LOG_HEAD = 14 << 20,
     LOG_TAIL = 512 << 10,
@@ -21,11 +23,14 @@ enum {
     LOG_BEHIND = 8 << 20, /* bytes that wait when the disk is slower than those who print */
 };
 
+#define LOG_LEFT_OUT "... %" PRId64 " bytes of %s are left out here ...\n"
+
 /* The end of what a stream had beyond what is kept of it. */
 typedef struct LogTail {
     Buf text;       /* up to twice LOG_TAIL bytes, the last LOG_TAIL of which count */
     int64_t offset; /* where in the stream it begins */
     int64_t from;   /* where what was not kept begins */
+    bool begun;     /* there is such a thing */
 } LogTail;
 
 /* Of a step; zeroed at first. */
@@ -39,6 +44,8 @@ typedef struct StepLog {
 
 /* The work of a step has printed this. */
 void log_add(Step *s, LogStream stream, const char *bytes, size_t len);
+/* The same of bytes that nobody has any more: with them goes all that was not kept before them. */
+void log_lose(Step *s, LogStream stream, int64_t len);
 /* It prints no more: adds what is left. May be called more than once. */
 void log_end(Step *s);
 void log_clear(StepLog *log);

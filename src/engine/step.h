@@ -128,8 +128,9 @@ void **step_kind_data(Step *step, KindId kind);
 void step_log(Step *step, const char *stream, const char *bytes, size_t len);
 /* So much output waits for the disk that whoever can had better read more of it later. */
 bool step_log_is_behind(const Step *step);
-/* What follows in the stream is not what came next: something was left out. */
-void step_log_cut(Step *step, const char *stream);
+/* What follows in the stream is not what came next: so many bytes were left out, which is said there; 0: it is a
+ * part that was read before. */
+void step_log_cut(Step *step, const char *stream, uint64_t left_out);
 
 /* ---- secrets ----
  *

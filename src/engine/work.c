@@ -60,15 +60,19 @@ void work_free_data(Engine *e) {
 
 /* ---- its log ---- */
 
-/* Here the output of work enters, on its way to the log and to whoever listens. */
-static void log_text(Step *s, LogStream stream, const char *bytes, size_t len) {
-    if (!s->frame) return;
-    log_add(s, stream, bytes, len);
+static void tell_log(Step *s, LogStream stream, const char *bytes, size_t len) {
     if (!run_wants(s->run, EVENT_LOG)) return;
     Json data =
         OBJECT(KEY("stream", log_stream_names[stream]), KEY("text", json_string(bytes, len)));
     engine_tell(s->run, s->frame, (Event){.type = EVENT_LOG, .node = s->node->name, .data = data});
     run_kick(s->run);
+}
+
+/* Here the output of work enters, on its way to the log and to whoever listens. */
+static void log_text(Step *s, LogStream stream, const char *bytes, size_t len) {
+    if (!s->frame) return;
+    log_add(s, stream, bytes, len);
+    tell_log(s, stream, bytes, len);
 }
 
 static LogStream stream_of(const char *name) {
@@ -96,9 +100,8 @@ void step_log(Step *s, const char *name, const char *bytes, size_t len) {
     buf_clear(&text);
 }
 
-void step_log_cut(Step *s, const char *name) {
+static void cut_mask(Step *s, LogStream stream) {
     const Mask *mask = run_mask(s->run);
-    LogStream stream = stream_of(name);
     MaskStream *held = mask ? mask_stream(s, stream) : NULL;
     if (!held || !held->held.len) return;
     Buf text = BUF_INIT;
@@ -110,6 +113,18 @@ void step_log_cut(Step *s, const char *name) {
     }
     log_text(s, stream, text.data, text.len);
     buf_clear(&text);
+}
+
+/* The log says itself what it has not. */
+void step_log_cut(Step *s, const char *name, uint64_t left_out) {
+    LogStream stream = stream_of(name);
+    cut_mask(s, stream);
+    if (!left_out || !s->frame) return;
+    log_lose(s, stream, (int64_t)left_out);
+    Buf line = BUF_INIT;
+    buf_printf(&line, LOG_LEFT_OUT, (int64_t)left_out, name);
+    tell_log(s, LOG_NOTES, line.data, line.len);
+    buf_clear(&line);
 }
 
 /* What was held back may have been the beginning of a secret, and was none. */

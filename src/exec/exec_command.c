@@ -285,11 +285,7 @@ static void take_rest(StepCommand *command, const ProcessResult *result) {
     for (int i = 0; i < 2; i++) {
         uint64_t seen = command->streams[i].seen, beyond = lens[i] > seen ? lens[i] - seen : 0;
         size_t len = tails[i]->len < beyond ? tails[i]->len : (size_t)beyond;
-        if (len) step_log_cut(command->step, stream_names[i]);
-        if (len && beyond > len) {
-            exec_note(command->step, "... %" PRIu64 " bytes of %s are left out here ...",
-                      beyond - len, stream_names[i]);
-        }
+        if (len) step_log_cut(command->step, stream_names[i], beyond - len);
         const char *end = len ? tails[i]->data + tails[i]->len - len : NULL;
         Buf hidden_tail = BUF_INIT;
         bool hides = len && step_mask(command->step, end, len, MASK_CUT_FRONT, &hidden_tail);

@@ -8,6 +8,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 static const char *variable(char *const *environment, const char *name) {
@@ -44,8 +45,12 @@ static bool find_file(const char *folder, const char *name, Buf *value, Error *e
     Error why = ERROR_INIT;
     Buf found = BUF_INIT;
     int fd = safe_parent(AT_FDCWD, folder, &why);
-    bool fine = fd >= 0 && safe_read(fd, name, SAFE_OURS | SAFE_FOLLOW, SECRET_MAX, &found, &why);
-    bool missing = !fine && fd >= 0 && errno == ENOENT;
+    int file = fd < 0 ? -1 : safe_open(fd, name, O_RDONLY, SAFE_OURS | SAFE_FOLLOW, &why);
+    bool missing = fd >= 0 && file < 0 && errno == ENOENT;
+    struct stat st;
+    bool fine = file >= 0 && fstat(file, &st) == 0 && safe_is_ours_alone(&st, name, false, &why) &&
+                safe_read_fd(file, name, SECRET_MAX, &found, &why);
+    if (file >= 0) close(file);
     if (fine) {
         secret_trim(&found);
         buf_add(value, found.data, found.len);

@@ -1,6 +1,7 @@
 #include "json_build.h"
 
 #include <stdio.h>
+#include <string.h>
 #include <time.h>
 
 Json json_from_text_(const char *text) {
@@ -40,11 +41,13 @@ bool json_time_ms(Json time, int64_t *ms) {
     struct tm tm = {0};
     int part = 0, end = 0;
     const char *text = json_kind(time) == JSON_STRING ? json_string_data(&time) : "";
-    if (sscanf(text, "%4d-%2d-%2dT%2d:%2d:%2d.%3dZ%n", &tm.tm_year, &tm.tm_mon, &tm.tm_mday,
-               &tm.tm_hour, &tm.tm_min, &tm.tm_sec, &part, &end) != 7 ||
-        text[end]) {
-        return false;
-    }
+    int date = sscanf(text, "%4d-%2d-%2dT%2d:%2d:%2d%n", &tm.tm_year, &tm.tm_mon, &tm.tm_mday,
+                      &tm.tm_hour, &tm.tm_min, &tm.tm_sec, &end);
+    if (date != 6) return false;
+    text += end;
+    if (*text == '.' && (sscanf(text, ".%3d%n", &part, &end) != 1 || end != 4)) return false;
+    text += *text == '.' ? end : 0;
+    if (strcmp(text, "Z") != 0) return false;
     tm.tm_year -= 1900;
     tm.tm_mon -= 1;
     *ms = (int64_t)timegm(&tm) * 1000 + part;

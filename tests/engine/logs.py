@@ -154,6 +154,22 @@ nodes:
         text = text_of(world, "t", "much", "--stream", "stdout", "--store", store)
         world.same((text[:6], text[-5:]), ("begin\n", "\nend\n"), "beginning and end")
         world.same(len(world("show", "t", "--json", "--store", store).json["much"]["stdout"]), 1 << 20)
+        pieces = world("logs", "t", "much", "--json", "--store", store).gives(DONE).lines
+        notes = [i for i, piece in enumerate(pieces) if piece["stream"] == "log"]
+        world.same(len(notes), 1, "lines about what is missing")
+        before, after = pieces[notes[0] - 1], pieces[notes[0] + 1]
+        gap = after["offset"] - before["offset"] - len(before["text"])
+        world.same(pieces[notes[0]]["text"], f"... {gap} bytes of stdout are left out here ...\n")
+        world.same(pieces[-1]["offset"] + len(pieces[-1]["text"]), 40000011, "where the stream ends")
+
+
+def log_since_a_second(world):
+    """a time may be without its milliseconds"""
+    world.write("w.yaml", "nodes: [{name: a, shell: echo one}]\n")
+    world("run", "w.yaml", "--thread", "t", "-q").gives(DONE)
+    world.same(world("logs", "t", "--since", "2026-01-01T00:00:00Z").gives(DONE).out, "a | one\n")
+    for wrong in ("2026-01-01T00:00:00", "2026-01-01T00:00:00.1Z", "2026-01-01"):
+        world("logs", "t", "--since", wrong).gives(USAGE)
 
 
 def log_pages(world):

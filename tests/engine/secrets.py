@@ -142,6 +142,7 @@ def exports_and_debuggers(world):
                           "history", "export run.json", "continue", "print .", "export all.json"]) + "\n"
     told = world("debug", "prints.yaml", "--store", "file:runs", "--thread", "d", "-x", "-", stdin=commands, env=ENV)
     told.says("***", "$secrets cannot be used here")
+    world.same("Watch 1: $secrets" in told.out, False, "a watch of a secret is taken")
     look_everywhere(world, "d", "file:runs", told.out, told.err)
     told = world("debug", "prints.yaml", "--store", "sqlite:runs.db", "--thread", "d", "--json", "-x", "-",
                  stdin=commands, env=ENV)
@@ -370,6 +371,9 @@ def sources_in_order(world):
     world.same(length(PAWL_SECRET_ONE="environment"), 11, "of the environment")
     world.write("given/ONE", "in the folder!\n")
     world.same(length("--secrets", "given", PAWL_SECRET_ONE="environment"), 14, "of the folder")
+    (world.folder / "given" / "ONE").chmod(0o666)
+    world("run", "one.yaml", "--store", "file:runs", "--secrets", "given", env=key).gives(FAILED).says(
+        "The secret ONE cannot be read from the folder given.")
     world("secret", "remove", "ONE", "--store", "file:runs", env=key).gives(DONE)
     world("run", "one.yaml", "--store", "file:runs", env=key).gives(FAILED).says(
         "There is no secret ONE.", "pawl secret set ONE --store file:runs", "PAWL_SECRET_ONE", "--secrets")

@@ -263,9 +263,11 @@ void step_log(Step *step, const char *stream, const char *bytes, size_t len) {
     step->in_stdout = is_stdout;
 }
 
-void step_log_cut(Step *step, const char *stream) {
-    (void)step;
-    (void)stream;
+void step_log_cut(Step *step, const char *stream, uint64_t left_out) {
+    if (!left_out) return;
+    buf_printf(&step->log, "log|... %llu bytes of %s are left out here ...\n",
+               (unsigned long long)left_out, stream);
+    step->in_stdout = false;
 }
 
 bool step_has_secrets(const Step *step) {

@@ -125,6 +125,7 @@ static void base64_may_be_wrapped(void **state) {
     (void)state;
     char value[200];
     for (size_t i = 0; i < sizeof value; i++) value[i] = (char)('!' + i * 7 % 90);
+    static const char *const breaks[] = {"\n", "\r\n", "\\n", "\\r\\n", "\n    ", "\n> "};
     Mask *m = mask_new();
     mask_add(m, value, sizeof value);
     for (size_t before = 0; before < 80; before++) {
@@ -133,7 +134,7 @@ static void base64_may_be_wrapped(void **state) {
         buf_add(&plain, value, sizeof value);
         base64(plain.data, plain.len, &encoded, "+/");
         for (size_t i = 0; i < encoded.len; i++) {
-            if (i && i % 76 == 0) buf_adds(&wrapped, before % 2 ? "\r\n" : "\n");
+            if (i && i % 76 == 0) buf_adds(&wrapped, breaks[before % 6]);
             buf_addc(&wrapped, encoded.data[i]);
         }
         assert_true(mask_text(m, wrapped.data, wrapped.len, 0, &out));
@@ -143,6 +144,20 @@ static void base64_may_be_wrapped(void **state) {
         buf_clear(&wrapped);
         buf_clear(&out);
     }
+    mask_free(m);
+}
+
+static void strings_of_other_languages_are_looked_into(void **state) {
+    (void)state;
+    Mask *m = mask_of("zebra/Crossing+99", "s3\"cr\\et/\xc3\xa9&Zq");
+    gives(m, "zebra\\/Crossing+99", "***"); /* PHP */
+    gives(m, "{\\\"a\\\": \\\"zebra\\\\/Crossing+99\\\"}",
+          "{\\\"a\\\": \\\"***\\\"}"); /* inside JSON */
+    gives(m, "\"s3\\\"cr\\\\et\\/\\u00e9&Zq\"", "\"***\"");
+    gives(m, "\"s3\\\"cr\\\\et/\\u00e9\\u0026Zq\"", "\"***\"");              /* Go */
+    gives(m, "\"s3\\\"cr\\\\et/\\u00E9&Zq\"", "\"***\"");                    /* Java */
+    gives(m, "ValueError: 's3\"cr\\\\et/\xc3\xa9&Zq'", "ValueError: '***'"); /* repr() */
+    gives(m, "\\\"s3\\\\\\\"cr\\\\\\\\et/\\\\u00e9&Zq\\\"", "\\\"***\\\"");  /* twice */
     mask_free(m);
 }
 
@@ -262,6 +277,7 @@ int main(void) {
         cmocka_unit_test(base64_is_hidden_in_any_text),
         cmocka_unit_test(base64_may_be_wrapped),
         cmocka_unit_test(urls_and_json_are_looked_into),
+        cmocka_unit_test(strings_of_other_languages_are_looked_into),
         cmocka_unit_test(lines_are_hidden_by_themselves),
         cmocka_unit_test(a_cut_text_may_have_a_part_of_one),
         cmocka_unit_test(a_stream_holds_back_what_may_be_one_and_no_more),
