@@ -334,12 +334,15 @@ static void view_history(View *v, Json answer) {
 
 /* ---- output ---- */
 
-/* [NODE] [N], in any order. */
+/* [NODE] [N]: a number alone is how many. */
 static bool read_logs(CommandReader *r) {
-    int64_t number = 20;
-    for (int i = 0; i < 2 && !reader_at_end(r); i++) {
-        Span word = reader_next(r);
-        if (!span_number(word, &number)) reader_put(r, "node", span_string(word));
+    int64_t number = 20, alone;
+    Span word = reader_next(r);
+    bool count = word.len && span_number(word, &alone);
+    if (count) number = alone;
+    if (word.len && !count) {
+        reader_put(r, "node", span_string(word));
+        if (!reader_at_end(r) && !reader_number(r, "how many lines", &number)) return false;
     }
     return reader_put(r, "last", json_int(number > 0 ? number : 1)) && reader_ends(r);
 }

@@ -63,3 +63,16 @@ What is not there is said
     2> pawl logs: --stream takes one of stdout, stderr, log; not `err`.
     2> Try `pawl help logs`.
     [2]
+
+The debugger shows the last lines, of all nodes or of one
+    $ echo "nodes: [{name: build, shell: 'for i in 1 2 3; do echo \$i; done', output: x}]" > w.yaml
+    $ pawl run w.yaml --thread d -q > /dev/null
+    $ printf 'logs build\nlogs build 2\nlogs 1\nlogs build x\n' | pawl debug d | tail -8
+    build | 1
+    build | 2
+    build | 3
+    build | 2
+    build | 3
+    build | 3
+    `logs` takes how many lines, not `x`.
+    Usage: logs [NODE] [N]

@@ -268,7 +268,6 @@ static void a_miss_fails_when_asked_to(void **state) {
 static void what_can_never_be_asked_fails_at_once(void **state) {
     (void)state;
     fails("check_http_json", "{url: 'file:///etc/passwd'}", "url", "neither http nor https");
-    fails("check_http_json", "{url: '@/echo', maxResponseSize: 1G}", "limit", "256M");
 }
 
 static void metrics_are_lists_of_series(void **state) {
