@@ -11,6 +11,7 @@
 #include "park.h"
 #include "record.h"
 #include "reduce.h"
+#include "run_secrets.h"
 #include "schedule.h"
 #include "tasks.h"
 #include "work.h"
@@ -340,6 +341,40 @@ static bool can_go_on(Run *run, Error *err) {
     return error_fact(err, "status", run_status(run));
 }
 
+static bool has_secrets_of(Run *run, const Node *node, Error *err) {
+    bool ok = true;
+    for (size_t i = 0; ok && i < node->kind->nparams; i++) {
+        const Param *param = &node->params[i];
+        ok = run_has_secrets(run, param->expr, err);
+        for (size_t k = 0; ok && k < param->nfields; k++) {
+            ok = run_has_secrets(run, param->fields[k].expr, err);
+        }
+    }
+    const Task *task = node->task;
+    for (size_t i = 0; ok && task && i < task->nvars; i++) {
+        ok = run_has_secrets(run, task->vars[i].query, err);
+    }
+    for (size_t i = 0; ok && task && i < task->nplaceholders; i++) {
+        ok = run_has_secrets(run, task->placeholders[i].query, err);
+    }
+    return ok;
+}
+
+/* A command that is still running has its secrets already, and is not to be ended because somebody forgot to give
+ * them again. */
+static bool work_has_secrets(Run *run, Error *err) {
+    for (const Frame *f = run->first_frame; f; f = f->next) {
+        const Node *node = frame_top(f)->node;
+        if (node && wait_is(wait_unpaused(f->wait), WAIT_WORK) && !has_secrets_of(run, node, err)) {
+            error_wrap(err,
+                       "Node `%s` was under way, and goes on only with what it was started with",
+                       node->name);
+            return false;
+        }
+    }
+    return true;
+}
+
 /* Without an answer the run must have something else to do than to wait for one. */
 static bool has_something_to_do(Run *run, const Frame *answered, const RunResume *r, Error *err) {
     const Frame *asking = NULL;
@@ -473,8 +508,8 @@ static void go_on(Request *q) {
     Json result = json_none();
     Run *run = request_build(q);
     if (!run || !can_go_on(run, err) || !run_has_functions(run, err) ||
-        !find_answered(run, r, &answered, err) || !has_something_to_do(run, answered, r, err) ||
-        !set_values(run, answered, r->set, err) ||
+        !work_has_secrets(run, err) || !find_answered(run, r, &answered, err) ||
+        !has_something_to_do(run, answered, r, err) || !set_values(run, answered, r->set, err) ||
         (answered && !answer_result(answered, r, &result, err))) {
         run_free(run);
         request_fail(q);

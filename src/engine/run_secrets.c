@@ -68,6 +68,13 @@ void run_secrets_add(Run *run, const Flow *flow) {
     }
 }
 
+bool run_has_secrets(Run *run, const Expr *expr, Error *err) {
+    for (size_t i = 0; expr && i < json_array_len(expr->secrets); i++) {
+        if (!find(run, json_array_get(expr->secrets, i), err)) return false;
+    }
+    return true;
+}
+
 /* ---- for expressions ---- */
 
 static Json values_for(void *ctx, const Expr *expr, Error *err) {

@@ -24,6 +24,9 @@ void run_secrets_free(Run *run);
 /* A flow was put into the run: what it uses is hidden from now on. */
 void run_secrets_add(Run *run, const Flow *flow);
 
+/* Whether those that an expression uses are there; NULL uses none. */
+bool run_has_secrets(Run *run, const Expr *expr, Error *err);
+
 /* While it is on, expressions see MASK_TEXT for every secret: for people who look at the config of a node. */
 void run_secrets_show(Run *run, bool shown);
 

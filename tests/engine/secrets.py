@@ -516,6 +516,30 @@ nodes:
     search(world, ran.out, ran.err)
 
 
+def work_under_way_is_kept(world):
+    """a resume without the secret of a command that still runs is refused, and costs it nothing"""
+    world.write("w.yaml", """
+nodes:
+  - name: a
+    shell: 'echo begun >> marks; until [ -e go ]; do sleep 0.02; done; echo ended >> marks; echo $T'
+    env: {T: $secrets.PLAIN}
+    output: a
+""")
+    for store in ("file:runs", "sqlite:runs.db"):
+        world.write("given/PLAIN", PLAIN)
+        process = world.start("run", "w.yaml", "--thread", "t", "--store", store, "--secrets", "given")
+        world.wait_for("marks")
+        process.kill()
+        process.communicate(timeout=TIMEOUT)
+        world("resume", "t", "--store", store).gives(FAILED).says("`a`", "was under way", "There is no secret PLAIN.")
+        world.same(world("status", "t", "--store", store, "--json").json["status"], "stopped")
+        world.write("go", "")
+        world("resume", "t", "--store", store, "-q", env=ENV).gives(DONE)
+        world.same((world.folder / "marks").read_text(), "begun\nended\n", "how often it ran")
+        (world.folder / "marks").unlink()
+        (world.folder / "go").unlink()
+
+
 def is_closed_to_others(world):
     """stores, their sockets and the places of commands are for their owner alone"""
     world.write("slow.yaml", "nodes:\n  - {name: slow, shell: 'echo $T; touch begun; "
@@ -563,7 +587,7 @@ CASES = [
     values_are_nowhere, exports_and_debuggers, errors_have_none, cut_texts_have_no_part_of_one, requests_carry_secrets,
     checks_carry_secrets, pipelines_have_them, models_get_their_key, tasks_in_a_debugger, injected_nodes,
     sources_in_order, missing_ones, never_inherited, forms_and_parts, the_secret_command, typed_in, keys_are_guarded,
-    is_closed_to_others, a_resume_needs_them_again, found_commands_are_masked,
+    is_closed_to_others, a_resume_needs_them_again, work_under_way_is_kept, found_commands_are_masked,
 ]
 
 if __name__ == "__main__":
