@@ -159,6 +159,12 @@ void level_begin_node(Level *l) {
     l->deadline = 0;
 }
 
+void level_begin_again(Level *l, Json error) {
+    int32_t turns = json_string_is(json_object_get_c(error, "kind"), "recursion") ? 0 : l->count;
+    level_begin_node(l);
+    l->count = turns;
+}
+
 /* ---- looking ---- */
 
 Json frame_pause(const Frame *f) {

@@ -115,7 +115,9 @@ static inline bool level_settle(Level *l, LevelKept kept, bool ok) {
     return ok;
 }
 
-void level_begin_node(Level *l);            /* no attempts, turns and deadline of the node before */
+void level_begin_node(Level *l); /* no attempts, turns and deadline of the node before */
+/* The same for a node that is tried again after an error: a loop goes on with its turn, unless it had used up all. */
+void level_begin_again(Level *l, Json error);
 uint32_t frame_shown_level(const Frame *f); /* the one that people see as its state */
 
 /* Whether a value that a run is to have (`what`, for the sentence) is within its limit. O(1). */

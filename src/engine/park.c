@@ -402,7 +402,7 @@ static void again(Frame *f, const LetGo *let) {
     work_cancel(f);
     frame_drop_params(f);
     f->taken = false;
-    level_begin_node(frame_top(f));
+    level_begin_again(frame_top(f), error);
     if (work_goes_outside(f, before) && !f->injections) {
         frame_set_wait(f, work_again(f, before));
     } else {

@@ -311,11 +311,15 @@ bool run_was_answered(const Run *run) {
     return !json_is_none(told(failed_frame((Run *)run)));
 }
 
-/* After a failure: the node begins again, with all its attempts, and a loop with all its rounds. */
+/* After a failure: the node begins again, with all its attempts, and a loop that has used up its rounds with all of
+ * those. */
 static void try_again(Frame *f) {
+    Json error = json_array_get(f->wait, WAIT_FAILED_ERROR);
     bool after = json_truthy(json_array_get(f->wait, WAIT_FAILED_AFTER));
     Json before = json_array_get(f->wait, WAIT_FAILED_BEFORE);
-    frame_top(f)->attempt = 0;
+    int64_t deadline = frame_top(f)->deadline;
+    level_begin_again(frame_top(f), error);
+    frame_top(f)->deadline = deadline;
     if (!json_is_none(work_part(before, WORK_KEY))) { /* with what it was told so far */
         frame_set_wait(f, work_again(f, before));
     } else if (json_kind(before) == JSON_ARRAY) {
@@ -323,7 +327,6 @@ static void try_again(Frame *f) {
     } else if (after) {
         frame_set_wait(f, wait_of(WAIT_AFTER));
     } else {
-        frame_top(f)->count = 0;
         frame_arrive(f, true);
     }
 }

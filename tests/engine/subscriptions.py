@@ -174,7 +174,7 @@ def whole_record(world, keeper, ends):
 
 
 def plain(event):
-    return {key: value for key, value in event.items() if key not in ("update", "state")}
+    return {key: value for key, value in event.items() if key not in ("update", "state", "edges")}
 
 
 def kinds_of_subscribers():
