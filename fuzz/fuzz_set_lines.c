@@ -38,8 +38,9 @@ static void on_text(void *ctx, const char *bytes, size_t len) {
     buf_add(&seen->all, bytes, len);
 }
 
-static void on_problem(void *ctx, const char *sentence) {
+static void on_problem(void *ctx, bool lost, const char *sentence) {
     Seen *seen = ctx;
+    buf_addc(&seen->all, lost ? 'l' : 'w');
     buf_adds(&seen->all, sentence);
     seen->nproblems++;
 }

@@ -8,6 +8,7 @@
 #include "divergence.h"
 #include "export.h"
 #include "flow.h"
+#include "folders.h"
 #include "image.h"
 #include "json_build.h"
 #include "json_diff.h"
@@ -351,7 +352,7 @@ static void note(Json *list, const RunRow *row, const Error *err) {
     *list = json_array_push(*list, OBJECT(KEY("thread", row->thread), KEY("message", err->msg)));
 }
 
-/* What is left of the commands of a run that is gone: nobody will ask for their results any more. */
+/* What is left of the commands of a run that is gone, and what they left to be kept: nobody will ask for it any more. */
 static void remove_places(Prune *p, Store *store, const RunRow *row) {
     Error err = ERROR_INIT;
     char prefix[32];
@@ -370,6 +371,9 @@ static void remove_places(Prune *p, Store *store, const RunRow *row) {
         buf_clear(&place);
     }
     if (dir) closedir(dir);
+    char *results = folder ? store_results_folder(folder, row->run) : NULL;
+    if (results) folder_remove(results);
+    mem_free(results);
 }
 
 /* A run that somebody is running is left alone; one that is damaged does not keep the others. */

@@ -501,6 +501,7 @@ void run_free(Run *run) {
     choices_clear(run);
     mem_free(run->folder_path);
     mem_free(run->own_folder);
+    mem_free(run->results);
     mem_free(run);
 }
 

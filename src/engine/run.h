@@ -85,6 +85,7 @@ struct Run {
     Json folder;       /* that it was started in */
     char *folder_path; /* the same, as C has it */
     char *own_folder;  /* for its work, while it has not ended; NULL: not asked for */
+    char *results;     /* the folder for what is kept of it; the same */
     Frame *first_frame, *last_frame;
     Frame *first_moving, *last_moving;
     FrameIndex index;

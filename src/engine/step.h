@@ -187,6 +187,9 @@ void step_set_result(Step *step, TaskResult result);
  * set, when the store has none. */
 const char *step_run_folder(Step *step, Error *err);
 
+/* The same for what is kept of the run: it goes with the record of the run. Its name only, nothing is made. */
+const char *step_results_folder(Step *step, Error *err);
+
 /* Should the step fail now, that is no failure of the node: it goes on with this result. A debugger sees
  * the error all the same. Consumes it. */
 void step_forgive(Step *step, Json result);

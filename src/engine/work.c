@@ -5,6 +5,7 @@
 #include "config.h"
 #include "event.h"
 #include "fail.h"
+#include "folders.h"
 #include "image_read.h"
 #include "json_print.h"
 #include "mem.h"
@@ -921,6 +922,15 @@ const char *step_run_folder(Step *s, Error *err) {
         return NULL;
     }
     return s->run->own_folder;
+}
+
+const char *step_results_folder(Step *s, Error *err) {
+    Engine *e = s->run->engine;
+    const char *folder = e->options.store ? engine_folder(e, err) : NULL;
+    if (folder && !s->run->results) {
+        s->run->results = store_results_folder(folder, s->run->row.run);
+    }
+    return folder ? s->run->results : NULL;
 }
 
 void step_forgive(Step *s, Json result) {

@@ -209,6 +209,10 @@ bool command_set_env_of(StepCommand *command, int param, Error *err) {
 
 void command_set_input(StepCommand *command, const char *bytes, size_t len) {
     buf_reset(&command->input);
+    command_add_input(command, bytes, len);
+}
+
+void command_add_input(StepCommand *command, const char *bytes, size_t len) {
     buf_add(&command->input, bytes, len);
     command->has_input = true;
 }

@@ -97,6 +97,7 @@ bool command_set_env_of(StepCommand *command, int param, Error *err);
 
 /* What it reads; nothing unless set. */
 void command_set_input(StepCommand *command, const char *bytes, size_t len);
+void command_add_input(StepCommand *command, const char *bytes, size_t len);
 void command_set_max_output(StepCommand *command, size_t bytes);
 void command_set_timeout(StepCommand *command, int64_t ms); /* otherwise step_timeout_ms() */
 

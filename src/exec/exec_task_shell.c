@@ -1,9 +1,9 @@
 /* The work of run_shell and run_command: commands (exec_command.h, which also says how they fail) whose
  * outputs are set whether they succeed or not.
  *
- * run_shell gives its command to the shell's standard input. The lines of set_lines.h among what it
- * prints are applied as they come and are not in the log. A line that is wrong is said in the log when
- * it comes and makes the task fail at the end, with kind "parse", if nothing else does. Outputs:
+ * run_shell gives its command, and a newline, to the shell's standard input. The lines of set_lines.h among what it
+ * prints are applied as they come and are not in the log. A line that is wrong is said in the log when it comes, and no
+ * more; one that is too long makes the task fail at the end, with kind "limit", if nothing else does. Outputs:
  *
  *     stdout      the end of what it printed, without those lines
  *     exit_code   when it exited by itself
@@ -18,13 +18,14 @@
  *     exit_code   128 and the signal, when it was ended by one
  *     truncated   true, when it printed more than is kept
  *
- * The variables of the environment are ours, and those of envVars as JSON. One whose query gives nothing
- * is not there, not even if it is one of ours. */
+ * The variables of the environment of run_shell are ours, then those of envVars as JSON, then those of task_files.h. One
+ * of envVars whose query gives nothing stays as it is; one whose query fails while it runs is an empty object. */
 #include "exec.h"
 #include "exec_command.h"
 #include "json_print.h"
 #include "mem.h"
 #include "set_lines.h"
+#include "task_files.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -62,8 +63,8 @@ typedef struct Script {
     SetLinesHandler handler;
     bool theirs[OWN_COUNT]; /* the script sets this output itself */
     Buf text;               /* the end of what it printed: twice STDOUT_TAIL at most */
-    char *problem;          /* the first */
-    size_t nproblems;
+    char *lost;             /* the first value that was too long: the sentence */
+    size_t nlost;
 } Script;
 
 static void on_set(void *ctx, bool output, Json name, Json value) {
@@ -94,10 +95,10 @@ static void on_text(void *ctx, const char *bytes, size_t len) {
     keep_tail(&script->text, bytes, len);
 }
 
-static void on_problem(void *ctx, const char *sentence) {
+static void on_problem(void *ctx, bool lost, const char *sentence) {
     Script *script = ctx;
-    exec_note(command_step(script->command), "%s", sentence);
-    if (!script->nproblems++) script->problem = mem_strndup(sentence, strlen(sentence));
+    exec_note(command_step(script->command), "%s%s", lost ? "" : "warning: ", sentence);
+    if (lost && !script->nlost++) script->lost = mem_strdup(sentence);
 }
 
 static void script_output(StepCommand *command, int stream, const char *bytes, size_t len) {
@@ -120,7 +121,7 @@ static void script_end(StepCommand *command, const ProcessResult *result) {
                  " bytes, and only the first %d MB are looked through "
                  "for lines that set something. Let it print less, or into a file.",
                  result->out_len, SCRIPT_OUTPUT >> 20);
-        on_problem(script, text);
+        on_problem(script, true, text);
         keep_tail(&script->text, result->out_tail.data, result->out_tail.len);
     } else if (result->end == PROCESS_EXITED) {
         /* A last line without LF is one only if there would have been nothing more of it. */
@@ -132,16 +133,17 @@ static void script_end(StepCommand *command, const ProcessResult *result) {
     if (!script->theirs[OWN_EXIT_CODE] && result->end == PROCESS_EXITED) {
         set_output(command, own_outputs[OWN_EXIT_CODE], json_int(result->code));
     }
+    task_files_keep(command_step(command));
     if (!command_succeeded(result)) {
         command_fail(command, result);
-    } else if (script->nproblems == 1) {
-        step_fail(command_step(command), "parse", command_details(command, result), "%s",
-                  script->problem);
-    } else if (script->nproblems) {
-        step_fail(command_step(command), "parse", command_details(command, result),
-                  "%zu lines that set values are wrong and were not applied; they are in the log. "
-                  "The first: %s",
-                  script->nproblems, script->problem);
+    } else if (script->nlost == 1) {
+        step_fail(command_step(command), "limit", command_details(command, result), "%s",
+                  script->lost);
+    } else if (script->nlost) {
+        step_fail(command_step(command), "limit", command_details(command, result),
+                  "%zu values that the script sets are too long and were not applied; they are in "
+                  "the log. The first: %s",
+                  script->nlost, script->lost);
     } else {
         step_succeed(command_step(command), json_null());
     }
@@ -151,7 +153,7 @@ static void script_free(void *data) {
     Script *script = data;
     set_lines_clear(&script->lines);
     buf_clear(&script->text);
-    mem_free(script->problem);
+    mem_free(script->lost);
     mem_free(script);
 }
 
@@ -185,22 +187,39 @@ static bool give_shell(StepCommand *command, Error *err) {
            add_texts(command, "shellArgs", step_param(step, RUN_SHELL_ARGS)->value, err);
 }
 
+/* A query that fails by itself while it runs stands for an empty object. */
 static bool give_variable(StepCommand *command, const struct ParamField *field, Error *err) {
     Error why = ERROR_INIT;
-    Json value = step_query(command_step(command), field->expr, &why);
-    if (!json_is_none(value)) {
-        Buf text = BUF_INIT;
-        json_print(value, NULL, &text);
-        json_unref(value);
-        bool given = command_set_env(command, "envVars", field->name, text.data, text.len, err);
-        buf_clear(&text);
-        return given;
+    Step *step = command_step(command);
+    Json value = step_query(step, field->expr, &why);
+    if (json_is_none(value) && why.code == ERR_NONE) return true;
+    bool raised = why.code == ERR_RAISED || why.code == ERR_DATA;
+    if (json_is_none(value) && !raised) {
+        *err = why;
+        error_wrap(err, "envVars.%.*s", (int)json_string_len(field->name),
+                   json_string_data(&field->name));
+        return false;
     }
-    if (why.code == ERR_NONE) return command_unset_env(command, "envVars", field->name, err);
-    *err = why;
-    error_wrap(err, "envVars.%.*s", (int)json_string_len(field->name),
-               json_string_data(&field->name));
-    return false;
+    if (json_is_none(value)) {
+        exec_note(step, "warning: envVars.%.*s is {}, because its query fails: %s",
+                  (int)json_string_len(field->name), json_string_data(&field->name), why.msg);
+        value = json_object();
+    }
+    Buf text = BUF_INIT;
+    json_print(value, NULL, &text);
+    json_unref(value);
+    bool given = command_set_env(command, "envVars", field->name, text.data, text.len, err);
+    buf_clear(&text);
+    return given;
+}
+
+static bool give_variables(StepCommand *command, int param, Error *err) {
+    const Param *env = step_param(command_step(command), param);
+    bool given = true;
+    for (size_t i = 0; given && i < env->nfields; i++) {
+        given = give_variable(command, &env->fields[i], err);
+    }
+    return given && task_files_give(command, err);
 }
 
 static void exec_run_shell_start(Step *step) {
@@ -214,12 +233,9 @@ static void exec_run_shell_start(Step *step) {
     command_set_data(command, script);
     command_set_max_output(command, SCRIPT_OUTPUT);
     command_set_input(command, json_string_data(&text), json_string_len(text));
-    bool given = give_shell(command, &err);
-    const Param *env = step_param(step, RUN_SHELL_ENV);
-    for (size_t i = 0; given && i < env->nfields; i++) {
-        given = give_variable(command, &env->fields[i], &err);
-    }
-    command_start(command, given, &err);
+    command_add_input(command, "\n", 1);
+    command_start(command,
+                  give_shell(command, &err) && give_variables(command, RUN_SHELL_ENV, &err), &err);
 }
 
 /* ---- run_command ---- */

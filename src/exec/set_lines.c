@@ -26,10 +26,9 @@ typedef struct Order {
 } Order;
 
 static const Order orders[] = {
-    {"::set-var ", false, false},
-    {"::set-json ", false, true},
-    {"::set-output ", true, false},
-    {"::set-output-json ", true, true},
+    {"::set-var ", false, false},   {"::set-json ", false, true},
+    {"::set-out ", true, false},    {"::set-out-json ", true, true},
+    {"::set-output ", true, false}, {"::set-output-json ", true, true},
 };
 
 enum { NORDERS = sizeof orders / sizeof *orders };
@@ -79,7 +78,7 @@ static bool may_be_ours(const char *line, size_t len) {
 /* ---- applying one ---- */
 
 /* `sentence` with the beginning of the line after it. */
-static void tell(SetLines *lines, const char *sentence) {
+static void tell(SetLines *lines, bool lost, const char *sentence) {
     Buf text = BUF_INIT;
     size_t shown = lines->line.len < SHOWN ? lines->line.len : SHOWN;
     while (shown < lines->line.len && shown &&
@@ -90,8 +89,31 @@ static void tell(SetLines *lines, const char *sentence) {
     buf_adds(&text, " The line was: ");
     utf8_repair(&text, lines->line.data, shown);
     if (shown < lines->line.len) buf_adds(&text, "...");
-    lines->handler->problem(lines->handler->ctx, text.data);
+    lines->handler->problem(lines->handler->ctx, lost, text.data);
     buf_clear(&text);
+}
+
+/* Numbers as doubles, at any depth: DEPTH_MAX bounds the recursion. Consumes value. */
+static Json with_doubles(Json value) {
+    Json key, part, out;
+    switch (json_kind(value)) {
+    case JSON_NUMBER: out = json_number(json_to_double(value)); break;
+    case JSON_ARRAY:
+        out = json_array();
+        for (size_t i = 0; i < json_array_len(value); i++) {
+            out = json_array_push(out, with_doubles(json_ref(json_array_get(value, i))));
+        }
+        break;
+    case JSON_OBJECT:
+        out = json_object();
+        for (size_t pos = 0; json_object_next(value, &pos, &key, &part);) {
+            out = json_object_set(out, json_ref(key), with_doubles(json_ref(part)));
+        }
+        break;
+    default: return value;
+    }
+    json_unref(value);
+    return out;
 }
 
 static Json value_of(SetLines *lines, const Order *order, const char *s, size_t len) {
@@ -104,11 +126,12 @@ static Json value_of(SetLines *lines, const Order *order, const char *s, size_t 
             &text,
             "A line that sets a value is not applied, because the value is not JSON: %s. Text as it "
             "is can be set with %s.",
-            err.msg, order->output ? "::set-output" : "::set-var");
-        tell(lines, text.data);
+            err.msg, order->output ? "::set-out" : "::set-var");
+        tell(lines, false, text.data);
         buf_clear(&text);
+        return value;
     }
-    return value;
+    return with_doubles(value);
 }
 
 /* Where the blanks, or what is not blank, at the beginning of [s, end) end. */
@@ -125,7 +148,7 @@ static void apply(SetLines *lines, const Order *order) {
     const char *name_end = skip(name, end, false);
     const char *text = skip(name_end, end, true);
     if (name == name_end) {
-        tell(lines, "A line that sets a value is not applied, because it has no name.");
+        tell(lines, false, "A line that sets a value is not applied, because it has no name.");
         return;
     }
     Json value = value_of(lines, order, text, (size_t)(end - text));
@@ -187,7 +210,8 @@ static void take_open(SetLines *lines, const char *bytes, size_t len, bool has_l
     } else if (line->len + (len - some) > SET_LINE_MAX) {
         buf_add(line, bytes + some, SHOWN < len - some ? SHOWN : len - some);
         give_run(lines);
-        tell(lines, "A line that sets a value is not applied, because it is longer than 1 MB.");
+        tell(lines, true,
+             "A line that sets a value is not applied, because it is longer than 1 MB.");
         buf_reset(line);
         lines->mode = MODE_TOO_LONG;
     } else {

@@ -2,10 +2,10 @@
  *
  *     ::set-var NAME TEXT           a variable of the scope that the task runs in
  *     ::set-json NAME JSON
- *     ::set-output NAME TEXT        an output of the task
- *     ::set-output-json NAME JSON
+ *     ::set-out NAME TEXT           an output of the task; also spelled ::set-output
+ *     ::set-out-json NAME JSON      the same; also spelled ::set-output-json
  *
- * Such a line begins where the line does. NAME ends at the first blank (a space or a tab); the blanks
+ * Such a line begins where the line does. The numbers of JSON are doubles. NAME ends at the first blank (a space or a tab); the blanks
  * after it are skipped, and the rest of the line is the value as it stands: TEXT may be empty, and
  * keeps its quotes and the blanks at its end. A line ends with LF or CRLF, the last one with the text.
  * Bytes that are not UTF-8 become U+FFFD. A line with another word after `::` is text like any other.
@@ -18,7 +18,8 @@
  *     set_lines_clear(&lines);
  *
  * What is not such a line is given back as it comes; only as much as may still become one waits for
- * the rest of it. A line that is wrong is said to be so once, and left out.
+ * the rest of it. A line that is wrong is said to be so once, and left out: one that cannot be read is a warning and no
+ * more, one that is too long a value that was lost.
  */
 #ifndef PAWL_SET_LINES_H
 #define PAWL_SET_LINES_H
@@ -33,8 +34,8 @@ enum { SET_LINE_MAX = 1 << 20 }; /* bytes of one such line, without its LF */
 typedef struct SetLinesHandler {
     void (*set)(void *ctx, bool output, Json name, Json value); /* consumes name and value */
     void (*text)(void *ctx, const char *bytes, size_t len);
-    /* A line that is wrong: the sentence says what, and in which line. */
-    void (*problem)(void *ctx, const char *sentence);
+    /* A line that is wrong: the sentence says what, and in which line. lost: by a limit of ours. */
+    void (*problem)(void *ctx, bool lost, const char *sentence);
     void *ctx;
 } SetLinesHandler;
 

@@ -92,6 +92,12 @@ bool folder_sync(const char *path) {
     return ok;
 }
 
+char *store_results_folder(const char *folder, int64_t run) {
+    Buf path = BUF_INIT;
+    buf_printf(&path, "%s/results-%lld", folder, (long long)run);
+    return buf_detach(&path);
+}
+
 char *path_join(const char *folder, const char *name) {
     Buf path = BUF_INIT;
     buf_printf(&path, "%s/%s", folder, name);

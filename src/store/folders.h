@@ -5,6 +5,7 @@
 #include "error.h"
 
 #include <stdbool.h>
+#include <stdint.h>
 
 /* Makes a folder and those above it; false with errno when it is not there in the end. */
 bool folder_make(const char *path);
@@ -24,6 +25,8 @@ bool path_is_file(const char *path, Error *err);
  * one would have us write elsewhere. False with *err set. */
 bool path_is_safe(const char *path, Error *err);
 
+/* Where results of a run are kept, in the folder of its store. Given. */
+char *store_results_folder(const char *folder, int64_t run);
 char *path_join(const char *folder, const char *name); /* given: folder/name */
 char *path_with(const char *path, const char *suffix); /* given: pathsuffix */
 

@@ -227,6 +227,14 @@ const char *step_run_folder(Step *step, Error *err) {
     return fake.root;
 }
 
+const char *step_results_folder(Step *step, Error *err) {
+    static char path[80];
+    (void)step;
+    (void)err;
+    snprintf(path, sizeof path, "%s/kept", fake.root);
+    return path;
+}
+
 void step_set_data(Step *step, void *data) {
     step->data = data;
 }

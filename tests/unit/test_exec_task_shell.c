@@ -111,28 +111,29 @@ static void shell_runs_in_the_folder_of_the_run(void **state) {
     fake_clear(&step);
 }
 
-static void shell_gets_variables_as_json(void **state) {
+static void x4_shell_gets_variables_as_json(void **state) {
     (void)state;
     Step step;
     setenv("PAWL_TEST_OURS", "ours", 1);
-    setenv("PAWL_TEST_GONE", "ours", 1);
-    shell_init(&step, "echo $PAWL_TEST_OURS \"$S\" $LIST ${PAWL_TEST_GONE-unset}");
+    setenv("PAWL_TEST_KEPT", "kept", 1);
+    shell_init(&step, "echo $PAWL_TEST_OURS \"$S\" $LIST $PAWL_TEST_KEPT $NOTHING");
     fake_add_field(&step, RUN_SHELL_ENV, "S", ".s");
     fake_add_field(&step, RUN_SHELL_ENV, "LIST", ".list");
-    fake_add_field(&step, RUN_SHELL_ENV, "PAWL_TEST_GONE", "empty");
+    fake_add_field(&step, RUN_SHELL_ENV, "PAWL_TEST_KEPT", "empty");
+    fake_add_field(&step, RUN_SHELL_ENV, "NOTHING", ".nothing");
     fake_run(&step);
-    assert_string_equal(set_of(&step), "out stdout=\"ours \\\"a b\\\" [1,{\\\"k\\\":null}] unset\";"
-                                       "out exit_code=0;");
+    assert_string_equal(set_of(&step),
+                        "out stdout=\"ours \\\"a b\\\" [1,{\\\"k\\\":null}] kept null\";"
+                        "out exit_code=0;");
     fake_clear(&step);
 }
 
 static void shell_says_which_variable_is_wrong(void **state) {
     (void)state;
     static const char *const cases[][3] = {
-        {"A", "error(\"oh\")", "shell: envVars.A: oh"},
         {"A=B", "1",
          "shell: envVars has a variable named \"A=B\"; a name cannot be empty or hold '=' or NUL."},
-        {"", "empty",
+        {"", "1",
          "shell: envVars has a variable named \"\"; a name cannot be empty or hold '=' or NUL."},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
@@ -143,6 +144,80 @@ static void shell_says_which_variable_is_wrong(void **state) {
         assert_string_equal(step.result, cases[i][2]);
         fake_clear(&step);
     }
+}
+
+static void q4_shell_gets_an_empty_object_for_a_query_that_fails(void **state) {
+    (void)state;
+    Step step;
+    shell_init(&step, "echo $A");
+    fake_add_field(&step, RUN_SHELL_ENV, "A", "error(\"oh\")");
+    fake_run(&step);
+    assert_string_equal(step.result, OK);
+    assert_string_equal(set_of(&step), "out stdout=\"{}\";out exit_code=0;");
+    assert_string_equal(log_of(&step),
+                        "log|warning: envVars.A is {}, because its query fails: oh\nstdout|{}\n");
+    fake_clear(&step);
+}
+
+static void x4_shell_reads_a_newline_behind_its_command(void **state) {
+    (void)state;
+    Step step;
+    shell_init(&step, "a b");
+    fake_set(&step, RUN_SHELL_SHELL, json_string_c("od"));
+    fake_set(&step, RUN_SHELL_ARGS, parse("[\"-An\",\"-c\"]"));
+    fake_run(&step);
+    assert_string_equal(set_of(&step), "out stdout=\"   a       b  \\\\n\";out exit_code=0;");
+    fake_clear(&step);
+}
+
+static void expect_file(const char *name, const char *want) {
+    char path[200], text[300] = "";
+    snprintf(path, sizeof path, "%s/%s", fake.root, name);
+    FILE *file = fopen(path, "r");
+    assert_int_equal(file != NULL, want != NULL);
+    if (!file) return;
+    text[fread(text, 1, sizeof text - 1, file)] = '\0';
+    fclose(file);
+    assert_string_equal(text, want);
+}
+
+static void x6_shell_has_files_whose_content_is_kept(void **state) {
+    (void)state;
+    Step step;
+    shell_init(
+        &step,
+        "[ \"$PAWL_SUMMARY\" = \"$ASSERTOOR_SUMMARY\" ] && [ \"$PAWL_RESULT_DIR\" = "
+        "\"$ASSERTOOR_RESULT_DIR\" ] && [ \"$PAWL_TEST_RESULT\" = "
+        "\"$ASSERTOOR_TEST_RESULT\" ] || exit 9\n"
+        "echo some > \"$PAWL_SUMMARY\"; cd \"$PAWL_RESULT_DIR\"; mkdir -p a/b; echo deep > "
+        "a/b/c; ln -s /etc/passwd link; mkfifo fifo; echo one >> \"$PAWL_TEST_RESULT\"; exit "
+        "3");
+    step.node.name = "task";
+    fake_add_field(&step, RUN_SHELL_ENV, "PAWL_SUMMARY", "\"not this\"");
+    fake_run(&step);
+    assert_string_equal(step.result, "exit: Command exited with code 3");
+    assert_non_null(strstr(log_of(&step), "Of the results of the task 2 are not kept"));
+    const char *dash = strrchr(step.place, '/') + 1;
+    dash = strrchr(dash, '-') ? strrchr(dash, '-') + 1 : dash;
+    char name[160];
+    static const char *const kept[][2] = {{"summary", "some\n"},
+                                          {"node", NULL},
+                                          {"files/a/b/c", "deep\n"},
+                                          {"files/link", NULL},
+                                          {"files/fifo", NULL}};
+    for (size_t i = 0; i < sizeof kept / sizeof *kept; i++) {
+        snprintf(name, sizeof name, "kept/%s/%s", dash, kept[i][0]);
+        expect_file(name, i == 1 ? step_node(&step)->name : kept[i][1]);
+    }
+    expect_file("kept/test-result.md", "one\n");
+    snprintf(name, sizeof name, "%s/task-%s", fake.root, dash);
+    assert_int_not_equal(access(name, F_OK), 0);
+    fake_clear(&step);
+    shell_init(&step, "echo two >> \"$ASSERTOOR_TEST_RESULT\"");
+    fake_run(&step);
+    assert_string_equal(step.result, OK);
+    expect_file("kept/test-result.md", "one\ntwo\n");
+    fake_clear(&step);
 }
 
 static void shell_lines_set_variables_and_outputs_and_are_not_in_the_log(void **state) {
@@ -177,32 +252,32 @@ static void shell_lines_are_applied_as_they_come(void **state) {
     fake_clear(&step);
 }
 
-static void shell_lines_that_are_wrong_make_it_fail_in_the_end(void **state) {
+static void x1_shell_lines_that_are_wrong_are_warnings(void **state) {
     (void)state;
-    const char *bad =
-        "A line that sets a value is not applied, because the value is not JSON: "
-        "Invalid numeric literal at EOF at line 1, column 4. Text as it is can be set with "
-        "::set-var. The line was: ::set-json a nope";
-    char want[600], log[600], log_and_text[620];
-    snprintf(want, sizeof want, "parse: %s", bad);
-    snprintf(log, sizeof log, "log|%s\n", bad);
-    snprintf(log_and_text, sizeof log_and_text, "%sstdout|after\n", log);
-    expect_shell("echo ::set-json a nope; sleep 0.05; echo after; echo ::set-var b 1", want,
-                 "var b=\"1\";out stdout=\"after\";out exit_code=0;", log_and_text);
-    expect_shell("echo ::set-json a nope; exit 3", "exit: Command exited with code 3",
-                 "out stdout=\"\";out exit_code=3;", log);
+    expect_shell(
+        "echo ::set-json a nope; sleep 0.05; echo after; echo ::set-out b 1", OK,
+        "out b=\"1\";out stdout=\"after\";out exit_code=0;",
+        "log|warning: A line that sets a value is not applied, because the value is not "
+        "JSON: Invalid numeric literal at EOF at line 1, column 4. Text as it is can be set "
+        "with ::set-var. The line was: ::set-json a nope\nstdout|after\n");
 }
 
-static void shell_says_how_many_lines_were_wrong(void **state) {
+static void shell_lines_that_are_too_long_make_it_fail_in_the_end(void **state) {
     (void)state;
-    Step step;
-    shell_init(&step, "for i in 1 2 3; do echo ::set-var; done");
-    fake_run(&step);
-    assert_string_equal(
-        step.result, "parse: 3 lines that set values are wrong and were not applied; they are in "
-                     "the log. The first: A line that sets a value is not applied, because it has "
-                     "no name. The line was: ::set-var");
-    fake_clear(&step);
+    static const char *const cases[][2] = {
+        {"p() { printf '::set-var a %01048570d\\n' 1; }; p", "limit: A line that sets a value is"},
+        {"p() { printf '::set-var a %01048570d\\n' 1; }; p; p",
+         "limit: 2 values that the script sets are too long and were not applied; they are in the "
+         "log. The first: A line"},
+        {"printf '::set-var a %01048570d\\n' 1; exit 3", "exit: Command exited with code 3"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        Step step;
+        shell_init(&step, cases[i][0]);
+        fake_run(&step);
+        assert_memory_equal(step.result, cases[i][1], strlen(cases[i][1]));
+        fake_clear(&step);
+    }
 }
 
 static void shell_says_how_it_failed(void **state) {
@@ -315,7 +390,7 @@ static void shell_output_is_bounded(void **state) {
                       "echo ::set-var last 1; echo end");
     fake_run(&step);
     assert_string_equal(step.result,
-                        "parse: The script printed 34000041 bytes, and only the first 32 MB are "
+                        "limit: The script printed 34000041 bytes, and only the first 32 MB are "
                         "looked through for lines that set something. Let it print less, or into a "
                         "file.");
     assert_non_null(strstr(set_of(&step), "var first=\"1\";"));
@@ -332,7 +407,7 @@ static void shell_takes_no_line_that_is_cut_off(void **state) {
     Step step;
     shell_init(&step, "yes 1234567 | head -c 33554422; echo; echo ::set-var cut 123456789");
     fake_run(&step);
-    assert_non_null(strstr(step.result, "parse: The script printed"));
+    assert_non_null(strstr(step.result, "limit: The script printed"));
     assert_null(strstr(set_of(&step), "var cut"));
     fake_clear(&step);
 }
@@ -419,13 +494,16 @@ int main(void) {
         FAKE_TEST(shell_reads_its_command_from_standard_input),
         FAKE_TEST(shell_is_another_with_arguments),
         FAKE_TEST(shell_runs_in_the_folder_of_the_run),
-        FAKE_TEST(shell_gets_variables_as_json),
+        FAKE_TEST(x4_shell_gets_variables_as_json),
         FAKE_TEST(shell_says_which_variable_is_wrong),
         FAKE_TEST(shell_lines_set_variables_and_outputs_and_are_not_in_the_log),
         FAKE_TEST(shell_outputs_of_the_script_come_before_ours),
         FAKE_TEST(shell_lines_are_applied_as_they_come),
-        FAKE_TEST(shell_lines_that_are_wrong_make_it_fail_in_the_end),
-        FAKE_TEST(shell_says_how_many_lines_were_wrong),
+        FAKE_TEST(x1_shell_lines_that_are_wrong_are_warnings),
+        FAKE_TEST(shell_lines_that_are_too_long_make_it_fail_in_the_end),
+        FAKE_TEST(q4_shell_gets_an_empty_object_for_a_query_that_fails),
+        FAKE_TEST(x4_shell_reads_a_newline_behind_its_command),
+        FAKE_TEST(x6_shell_has_files_whose_content_is_kept),
         FAKE_TEST(shell_says_how_it_failed),
         FAKE_TEST(shell_that_is_not_there_is_named),
         FAKE_TEST(shell_keeps_its_timeout),

@@ -1,5 +1,5 @@
 /* The lines with which scripts set variables and outputs. What comes of a text is written as text:
- * "var NAME=JSON", "out NAME=JSON", "!sentence", and what is not such a line as it is. */
+ * "var NAME=JSON", "out NAME=JSON", "!sentence" ("!!" where a value was lost), and what is not such a line as it is. */
 #include "json_print.h"
 #include "mem.h"
 #include "set_lines.h"
@@ -26,8 +26,8 @@ static void on_text(void *ctx, const char *bytes, size_t len) {
     buf_add(ctx, bytes, len);
 }
 
-static void on_problem(void *ctx, const char *sentence) {
-    buf_printf(ctx, "<!%s>", sentence);
+static void on_problem(void *ctx, bool lost, const char *sentence) {
+    buf_printf(ctx, "<%s%s>", lost ? "!!" : "!", sentence);
 }
 
 /* Fed in pieces of so many bytes. */
@@ -59,12 +59,22 @@ static void expect(const char *text, const char *want) {
     expect_bytes(text, strlen(text), want);
 }
 
-static void the_four_lines_set_text_and_json(void **state) {
+static void x1_the_lines_set_text_and_json(void **state) {
     (void)state;
     expect("::set-var a 1\n", "<var \"a\"=\"1\">");
     expect("::set-json a [1, {\"b\": null}]\n", "<var \"a\"=[1,{\"b\":null}]>");
+    expect("::set-out a 1\n", "<out \"a\"=\"1\">");
+    expect("::set-out-json a true\n", "<out \"a\"=true>");
     expect("::set-output a 1\n", "<out \"a\"=\"1\">");
     expect("::set-output-json a true\n", "<out \"a\"=true>");
+}
+
+static void x1_numbers_of_json_are_doubles(void **state) {
+    (void)state;
+    expect("::set-json a [1, 9007199254740993, {\"b\": 1.10}, 1e3]\n",
+           "<var \"a\"=[1,9007199254740992,{\"b\":1.1},1000]>");
+    expect("::set-out-json a 123456789012345678901\n", "<out \"a\"=123456789012345680000>");
+    expect("::set-out a 123456789012345678901\n", "<out \"a\"=\"123456789012345678901\">");
 }
 
 static void text_is_the_rest_of_the_line_as_it_stands(void **state) {
@@ -96,6 +106,8 @@ static void other_lines_are_text(void **state) {
         "::set-variable a b\n",
         "::set-outputs a b\n",
         "::set-output-jso a b\n",
+        "::set-out-jso a b\n",
+        "::set-outp a b\n",
         " ::set-var a b\n",
         "x ::set-var a b\n",
         "::Set-Var a b\n",
@@ -121,7 +133,7 @@ static void a_line_ends_with_lf_crlf_or_the_text(void **state) {
     expect("::set-var a 1\r2\n", "<var \"a\"=\"1\\r2\">");
 }
 
-static void wrong_lines_are_told_and_left_out(void **state) {
+static void x1_wrong_lines_are_told_and_left_out(void **state) {
     (void)state;
     expect(
         "a\n::set-json x {\"b\": \nc\n",
@@ -131,7 +143,7 @@ static void wrong_lines_are_told_and_left_out(void **state) {
     expect(
         "::set-output-json x\n",
         "<!A line that sets a value is not applied, because the value is not JSON: Expected JSON "
-        "value. Text as it is can be set with ::set-output. The line "
+        "value. Text as it is can be set with ::set-out. The line "
         "was: ::set-output-json x>");
     static const char *const nameless[] = {"::set-var\n", "::set-var \n", "::set-var\r\n"};
     for (size_t i = 0; i < 3; i++) {
@@ -172,8 +184,9 @@ static void a_line_of_a_megabyte_is_the_longest(void **state) {
         assert_non_null(strstr(got, "xxx\"><var \"after\"=\"1\">"));
         mem_free(got);
         got = read_in_pieces(too_long.data, too_long.len, pieces[i]);
-        assert_non_null(
-            strstr(got, "because it is longer than 1 MB. The line was: ::set-var a xx"));
+        assert_non_null(strstr(
+            got,
+            "<!!A line that sets a value is not applied, because it is longer than 1 MB. The line was: ::set-var a xx"));
         assert_non_null(strstr(got, "xx...><var \"after\"=\"1\">"));
         assert_true(strlen(got) < 300);
         mem_free(got);
@@ -225,12 +238,13 @@ static void a_line_that_was_cut_off_is_not_applied(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_four_lines_set_text_and_json),
+        cmocka_unit_test(x1_the_lines_set_text_and_json),
+        cmocka_unit_test(x1_numbers_of_json_are_doubles),
         cmocka_unit_test(text_is_the_rest_of_the_line_as_it_stands),
         cmocka_unit_test(other_lines_are_text),
         cmocka_unit_test(lines_stand_among_text_in_order),
         cmocka_unit_test(a_line_ends_with_lf_crlf_or_the_text),
-        cmocka_unit_test(wrong_lines_are_told_and_left_out),
+        cmocka_unit_test(x1_wrong_lines_are_told_and_left_out),
         cmocka_unit_test(the_line_in_a_sentence_is_cut_between_characters),
         cmocka_unit_test(a_line_of_a_megabyte_is_the_longest),
         cmocka_unit_test(text_may_be_as_long_as_it_likes),

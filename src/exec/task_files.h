@@ -1,0 +1,43 @@
+/* task_files.h - the files that the script of a task may write, and where what it wrote is kept.
+ *
+ *     PAWL_SUMMARY, ASSERTOOR_SUMMARY          a file: the summary of the task, if it is not empty in the end
+ *     PAWL_RESULT_DIR, ASSERTOOR_RESULT_DIR    a folder: its files are results of the task
+ *     PAWL_TEST_RESULT, ASSERTOOR_TEST_RESULT  a file that the tasks of a run have in common: the result of the test
+ *
+ *     task_files_give(command, &err)           makes them, before the command starts
+ *     task_files_keep(step)                    when it has ended, however
+ *
+ * They are in the folder of the run (step_run_folder()), the same when a task starts a second time after a crash:
+ *
+ *     run-N/test-result.md
+ *     run-N/task-KEY/summary, run-N/task-KEY/results/
+ *
+ * What is kept goes with the run's record (step_results_folder()), without secrets; the files themselves go.
+ *
+ *     results-N/test-result.md     as it was when the last task ended
+ *     results-N/KEY/node           the name of the task
+ *     results-N/KEY/summary        if it wrote one
+ *     results-N/KEY/files/...      if it wrote any: regular files and folders, nothing else
+ *
+ * What is beyond the limits is left out, and the log says so.
+ */
+#ifndef PAWL_TASK_FILES_H
+#define PAWL_TASK_FILES_H
+
+#include "exec_command.h"
+
+enum {
+    TASK_FILES_TEXT_MAX = 4 << 20, /* bytes of a summary, and of the result of a test */
+    TASK_FILES_MAX = 10000,        /* files of a task */
+    TASK_FILES_DEPTH_MAX = 32,     /* folders in folders */
+    TASK_FILES_BYTES_MAX = 256 << 20,
+};
+
+/* False when they cannot be made. */
+bool task_files_give(StepCommand *command, Error *err);
+void task_files_keep(Step *step);
+
+/* The folder of the task's own files, a whole path, given; NULL: there is none. */
+char *task_files_folder(Step *step, Error *err);
+
+#endif
