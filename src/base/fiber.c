@@ -1,10 +1,18 @@
-/* fiber.c - contexts of the C library, and what sanitizers have to be told of them. */
+/* fiber.c - stacks that are switched between, and what sanitizers have to be told of them.
+ *
+ * A context of the C library begins a fiber. From then on a switch is a jump, since a context also sets the mask of
+ * signals, which is a call of the kernel, and takes ten times as long. Where the machine keeps a second stack of return
+ * addresses, and under a sanitizer, contexts are switched each time.
+ *
+ * A fiber that has ended waits for the next function: the last one of a thread is kept, with its stack. */
 #define _GNU_SOURCE
+#undef _FORTIFY_SOURCE /* its longjmp() refuses to jump to another stack */
 #include "fiber.h"
 
 #include "mem.h"
 
 #include <assert.h>
+#include <setjmp.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -32,6 +40,8 @@
 /* One side of a switch: where it is, and its stack as the sanitizers know it. */
 typedef struct Side {
     ucontext_t context;
+    jmp_buf jump;
+    bool begun; /* jump is set */
     const void *bottom;
     size_t size;
     void *fake;  /* of AddressSanitizer */
@@ -46,34 +56,11 @@ struct Fiber {
     bool ended;
 };
 
-/* Of the fiber that ended last: mapping one costs more than most work on it. */
-static _Thread_local char *spare;
+/* ---- switching ---- */
 
-static size_t guard(void) {
-    return (size_t)sysconf(_SC_PAGESIZE);
-}
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 
-static char *stack_new(void) {
-    char *stack = spare;
-    spare = NULL;
-    if (stack) return stack;
-    stack = mmap(NULL, FIBER_STACK + guard(), PROT_READ | PROT_WRITE,
-                 MAP_PRIVATE | MAP_ANONYMOUS | MAP_STACK | MAP_NORESERVE, -1, 0);
-    if (stack == MAP_FAILED || mprotect(stack, guard(), PROT_NONE) != 0) {
-        fputs("pawl: there is no memory for a stack\n", stderr);
-        abort();
-    }
-    return stack;
-}
-
-static void stack_free(char *stack) {
-    if (!stack) return;
-    if (spare) {
-        munmap(stack, FIBER_STACK + guard());
-    } else {
-        spare = stack;
-    }
-}
+static const bool waits_for_more = false; /* a stack is made and forgotten with its fiber */
 
 #ifdef __SANITIZE_ADDRESS__
 /* The sanitizer's own swapcontext() warns that it does not know of fibers; it is told of them here. */
@@ -105,31 +92,82 @@ static void switch_to(Side *from, Side *to, bool last) {
 #endif
 }
 
+#else
+
+static const bool waits_for_more = true;
+
+static bool has_shadow_stack(void) {
+    uintptr_t top = 0;
+#if defined(__x86_64__)
+    __asm__ volatile("rdsspq %0" : "+r"(top)); /* nothing where there is none */
+#endif
+    return top != 0;
+}
+
+static void switch_to(Side *from, Side *to, bool last) {
+    (void)last;
+    from->begun = !has_shadow_stack();
+    if (from->begun && _setjmp(from->jump)) return;
+    if (to->begun) _longjmp(to->jump, 1);
+    swapcontext(&from->context, &to->context);
+}
+
+#endif
+
 /* A context takes ints alone: the pointer comes as two halves. */
 static void begin(unsigned high, unsigned low) {
     Fiber *f = (Fiber *)((uintptr_t)high << 32 | low);
 #ifdef __SANITIZE_ADDRESS__
     __sanitizer_finish_switch_fiber(NULL, &f->caller.bottom, &f->caller.size);
 #endif
-    f->fn(f->ctx);
-    f->ended = true;
-    switch_to(&f->own, &f->caller, true);
+    for (;;) {
+        f->fn(f->ctx);
+        f->ended = true;
+        switch_to(&f->own, &f->caller, !waits_for_more);
+    }
 }
 
+/* ---- stacks ---- */
+
+/* The fiber that ended last, for its stack: mapping one costs more than most work on it. */
+static _Thread_local Fiber *spare;
+
+static size_t guard(void) {
+    return (size_t)sysconf(_SC_PAGESIZE);
+}
+
+static char *stack_new(void) {
+    char *stack = mmap(NULL, FIBER_STACK + guard(), PROT_READ | PROT_WRITE,
+                       MAP_PRIVATE | MAP_ANONYMOUS | MAP_STACK | MAP_NORESERVE, -1, 0);
+    if (stack == MAP_FAILED || mprotect(stack, guard(), PROT_NONE) != 0) {
+        fputs("pawl: there is no memory for a stack\n", stderr);
+        abort();
+    }
+    return stack;
+}
+
+/* ---- fibers ---- */
+
 Fiber *fiber_new(void (*fn)(void *ctx), void *ctx) {
-    Fiber *f = mem_zalloc(sizeof *f);
+    Fiber *f = spare ? spare : mem_zalloc(sizeof *f);
+    spare = NULL;
     f->fn = fn;
     f->ctx = ctx;
+    f->ended = false;
     return f;
 }
 
 void fiber_free(Fiber *f) {
     if (!f) return;
     assert(!f->stack || f->ended);
+    if (waits_for_more && !spare && f->stack) {
+        spare = f;
+        return;
+    }
 #ifdef __SANITIZE_THREAD__
     if (f->own.fiber) __tsan_destroy_fiber(f->own.fiber);
 #endif
-    stack_free(f->stack);
+    if (f->stack) munmap(f->stack, FIBER_STACK + guard());
     mem_free(f);
 }
 

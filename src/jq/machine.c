@@ -230,6 +230,11 @@ static inline bool may_take_long(const JqRun *m, Json a, Json b) {
     return m->slice_end && (is_large(a) || is_large(b));
 }
 
+/* Adding to an array or an object takes as long as what is added; a text is copied whole. */
+static inline bool sum_takes_long(const JqRun *m, Json a, Json b) {
+    return m->slice_end && (is_large(b) || (json_tag(a) == JSON_TAG_STRING && is_large(a)));
+}
+
 static bool any_is_large(const JqRun *m, const Instr *in) {
     const uint32_t *pool = m->program->operands + in->c;
     for (uint32_t i = 0; i < in->n; i++) {
@@ -343,7 +348,11 @@ next:
     case OP_MULTIPLY:
     case OP_DIVIDE:
     case OP_MODULO:
-        if (may_take_long(m, BORROW(in->a), BORROW(in->b)) || repeats_text(m, in)) goto apart;
+        if (in->op == OP_ADD
+                ? sum_takes_long(m, BORROW(in->a), BORROW(in->b))
+                : may_take_long(m, BORROW(in->a), BORROW(in->b)) || repeats_text(m, in)) {
+            goto apart;
+        }
         STORE(calculate(m, in));
         goto next;
     case OP_EQ:
@@ -351,7 +360,7 @@ next:
         Json a = BORROW(in->a), b = BORROW(in->b), v;
         if (is_plain(a) && is_plain(b)) {
             v = truths[json_identical(a, b) == (in->op == OP_EQ)];
-        } else if (may_take_long(m, a, b)) {
+        } else if (m->slice_end && is_large(a) && is_large(b)) { /* or they differ in size */
             goto apart;
         } else {
             SLOW(v, compare(m, in));
