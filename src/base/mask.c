@@ -94,12 +94,12 @@ static bool is_plain(char c) {
            (c && strchr("-_.~", c));
 }
 
-/* also: characters that stay as they are besides letters, digits and -_.~ */
+/* Each byte that is no letter, no digit, none of -_.~ and not in `also`; with NULL, each. */
 static void add_url(Mask *m, const char *value, size_t len, const char *also, const char *format) {
     Buf text = BUF_INIT;
     for (size_t i = 0; i < len; i++) {
         char c = value[i];
-        if (is_plain(c) || (c && strchr(also, c))) {
+        if (also && (is_plain(c) || (c && strchr(also, c)))) {
             buf_addc(&text, c == ' ' ? '+' : c);
         } else {
             buf_printf(&text, format, (unsigned)(unsigned char)c);
@@ -201,6 +201,13 @@ void mask_add(Mask *m, const char *value, size_t len) {
          also++) {
         add_url(m, value, len, *also, "%%%02X");
         add_url(m, value, len, *also, "%%%02x");
+        add_url(m, value, len, *also, "%%25%02X"); /* a URL inside of a URL */
+        add_url(m, value, len, *also, "%%25%02x");
+    }
+    for (const char *const *digits_of =
+             (const char *const[]){"%%%02X", "%%%02x", "%02X", "%02x", NULL};
+         *digits_of; digits_of++) {
+        add_url(m, value, len, NULL, *digits_of);
     }
     add_strings(m, value, len);
 }

@@ -11,7 +11,9 @@
  *
  *     in base64    of both alphabets, also inside of a longer text that was encoded as a whole, and over
  *                  several lines; up to two characters beside it, which also depend on what stands around it, stay
- *     in a URL     with % and hexadecimal digits of either case, as the usual functions write it; + for a space
+ *     in a URL     with % and hexadecimal digits of either case, as the usual functions write it, or of each byte; + for
+ *                  a space; also in a URL inside of a URL
+ *     in digits    two hexadecimal ones for each byte, as xxd -p writes them
  *     in JSON      with the escapes of a string, also those of PHP (\/), Go (\u0026) and of Python's repr(), and in
  *                  JSON that is a string of JSON again
  *     line by line where it has several lines, each of at least MASK_LINE_MIN bytes
