@@ -374,6 +374,15 @@ static bool on_body(void *ctx, int status, const char *bytes, size_t len) {
     return len < room;
 }
 
+/* The key never leaves this file but in a header. Servers like to repeat it in what they say. */
+static void hide_key(char *message, const char *key) {
+    size_t len = key ? strlen(key) : 0, stars = len < 3 ? len : 3;
+    for (char *at = message; len && (at = strstr(at, key)); at += stars) {
+        memset(at, '*', stars); /* not one for each byte: that would tell how long it is */
+        memmove(at + stars, at + len, strlen(at + len) + 1);
+    }
+}
+
 static void on_end(void *ctx, const HttpAnswer *answer) {
     static const struct {
         const char *kind;
@@ -409,10 +418,7 @@ static void on_end(void *ctx, const HttpAnswer *answer) {
         fault.kind = model_end_name(end);
         fault.passes = model_end_passes(end);
     }
-    /* The key never leaves this file but in a header. Servers like to repeat it in what they say. */
-    const char *key = action->key;
-    size_t len = key ? strlen(key) : 0;
-    for (char *at = fault.message; len && (at = strstr(at, key)); at += len) memset(at, '*', len);
+    hide_key(fault.message, action->key);
     attempt_failed(action, &fault);
 }
 
