@@ -81,7 +81,9 @@ static int act(void *ctx) {
         } else {
             print_text(report);
         }
-        a.code = json_array_len(field_get(report, "errors")) ? EXIT_DAMAGED : EXIT_OK;
+        a.code = json_array_len(field_get(report, "errors"))              ? EXIT_DAMAGED
+                 : c->thread && json_array_len(field_get(report, "busy")) ? EXIT_BUSY
+                                                                          : EXIT_OK;
     }
     json_unref(report);
     return asking_end(&a);

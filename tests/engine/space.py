@@ -92,6 +92,8 @@ def case_compact_beside_writers(world):
             world("prune", "--keep-last", "2", "--thread", "old", "--store", store).gives(DONE)
             answer = world("store", "compact", "--json", "--store", store).gives(DONE).json
             world.same(answer["busy"], 2 if store.startswith("file") else 0, "runs that were left as they are")
+        world("prune", "--keep-last", "2", "--store", store).gives(DONE).says("w0")
+        world("prune", "--keep-last", "2", "--thread", "w0", "--store", store).gives(BUSY).says("w0")
         end(world, started)
         world("store", "check", "--store", store).gives(DONE)
 
