@@ -16,6 +16,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 enum { MAX_VALUES = 2 };
@@ -161,6 +162,11 @@ static bool add_folder(const Command *command, const Option *option, const char 
     if (!*text) return options_complain(command, "--%s takes a folder.", option->name);
     if (folders->n == most) {
         return options_complain(command, "--%s can be given %zu times.", option->name, most);
+    }
+    struct stat st;
+    if (stat(text, &st) || !S_ISDIR(st.st_mode)) {
+        return options_complain(command, "--%s takes a folder, and %s is none.", option->name,
+                                text);
     }
     folders->items[folders->n++] = text;
     return true;

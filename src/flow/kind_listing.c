@@ -69,6 +69,12 @@ static Json inputs_schema(const OutsideKind *kind) {
     return json_object_with(schema, "additionalProperties", json_bool(false));
 }
 
+/* What is wrong with a file as a whole has no line. */
+static Json problem_text(const FlowProblem *p) {
+    return p->line ? json_string_fmt("%s:%d:%d: %s", p->file, p->line, p->col, p->msg)
+                   : json_string_fmt("%s: %s", p->file, p->msg);
+}
+
 static Json kind_in(const char *folder, const char *name, const FlowReader *reader) {
     FlowProblems problems = {0};
     Buf path = BUF_INIT;
@@ -78,7 +84,7 @@ static Json kind_in(const char *folder, const char *name, const FlowReader *read
     const OutsideKind *kind = flow ? flow->main->outside : NULL;
     const FlowProblem *p = problems.n ? &problems.items[0] : NULL;
     Json error = kind ? json_none()
-                 : p  ? json_string_fmt("%s:%d:%d: %s", p->file, p->line, p->col, p->msg)
+                 : p  ? problem_text(p)
                       : json_string_fmt("%s does not say `kind: %s`.", path.data, name);
     Json row = OBJECT(KEY("name", name), KEY("dialect", "any"),
                       KEY("help", kind ? kind->about : "a kind with errors"),

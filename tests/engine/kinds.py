@@ -373,17 +373,19 @@ def found_in_order(world):
     def kind(folder, name, says):
         world.write(f"{folder}/{name}.yaml", f"kind: {name}\noutputs: {{from: .x}}\nnodes:\n  - {{name: n, jq: '{{x: \"{says}\"}}'}}\n")
     kind("one", "k", "--kinds")
+    world.write("empty/README", "no kinds here")
     kind("two", "k", "config")
     kind(".pawl/kinds", "k", "beside")
     kind(".pawl/kinds", "sleep", "a file")
     flow = "CONFIGnodes:\n  - {name: a, uses: k}\n  - {name: b, sleep: 1ms}\n"
     world.write("flow.yaml", flow.replace("CONFIG", "config: {kinds: [none, two]}\n"))
-    for words, says in ((("--kinds", "none", "--kinds", "one"), "--kinds"), ((), "config")):
+    for words, says in ((("--kinds", "empty", "--kinds", "one"), "--kinds"), ((), "config")):
         state = world("run", "flow.yaml", *words, "--json", "-q").gives(DONE).json["state"]
         world.same(state["from"], says, "where it came from")
     world.write("flow.yaml", flow.replace("CONFIG", ""))
     state = world("run", "flow.yaml", "--json", "-q").gives(DONE).json["state"]
     world.same(state["from"], "beside", "where it came from")
+    world("check", "flow.yaml", "--kinds", "none").gives(USAGE).says("--kinds takes a folder, and none is none.")
     world.write("sub/flow.yaml", "kinds: ../two\ntasks:\n  - {name: k, id: a}\n")
     state = world("run", "sub/flow.yaml", "--json", "-q").gives(DONE).json["state"]
     world.same(state["tasks"]["a"]["outputs"]["from"], "config", "where it came from")
