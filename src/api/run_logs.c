@@ -16,7 +16,7 @@ static const char *const stream_words[] = {"stdout", "stderr", "log", NULL};
 
 const OperationArg run_logs_args[] = {
     THREAD_ARG,
-    {"node", ARG_TEXT, .about = "only what this node printed"},
+    {"node", ARG_TEXT, .about = "only what this node printed, or what is inside of it"},
     {"stream", ARG_TEXT, .about = "only this stream", .words = stream_words},
     {"since", ARG_TEXT, .about = "only what was printed from this time on"},
     {"from", ARG_INT, .about = "the first piece; left out, the oldest", .min = 1,
@@ -28,14 +28,64 @@ const OperationArg run_logs_args[] = {
 
 typedef struct Page {
     Json list;
-    int64_t next; /* behind the last that was looked at */
-    int64_t left; /* pieces; of `last`: lines */
-    size_t bytes; /* left */
+    const char *part; /* only nodes in whose paths these names are; NULL: all */
+    int64_t next;     /* behind the last that was looked at */
+    int64_t left;     /* pieces; of `last`: lines */
+    size_t bytes;     /* left */
     bool more;
     /* of `last`: whose piece was looked at before */
     int64_t execution, frame;
     LogStream stream;
 } Page;
+
+/* ---- nodes ---- */
+
+/* Where the name at `at` ends, and where the text that it is compared with, which may leave a "[]" out. */
+static const char *same_name(const char *at, const char *name) {
+    size_t len = strcspn(name, "/");
+    if (strncmp(at, name, len) != 0) return NULL;
+    at += len;
+    at += !strncmp(at, "[]", 2) ? 2 : 0;
+    return *at == '\0' || *at == '/' ? at : NULL;
+}
+
+/* `use/make` is in `use/make`, `main/use/make` and `use/make/it`; `each` is in `each[]`. */
+static bool path_has(const char *path, const char *part) {
+    const char *at = path;
+    for (const char *name = part; (at = same_name(at, name));) {
+        name += strcspn(name, "/");
+        if (!*name) return true;
+        if (!*at) break;
+        name++;
+        at++;
+    }
+    path = strchr(path, '/');
+    return path && path_has(path + 1, part);
+}
+
+static bool is_meant(Page *page, const LogPiece *piece) {
+    return !page->part || path_has(piece->node, page->part);
+}
+
+static bool note_one(void *ctx, const LogPiece *piece) {
+    (void)piece;
+    *(bool *)ctx = true;
+    return false;
+}
+
+static bool note_damaged(void *ctx, int64_t n, const Error *err) {
+    (void)n, (void)err;
+    return note_one(ctx, NULL);
+}
+
+/* A node by its whole path is found by an index. Other names are looked for in what all have printed. */
+static void name_nodes(Store *store, LogQuery *query, Page *page) {
+    bool any = false;
+    const LogQuery same = {.run = query->run, .node = query->node};
+    if (!query->node || !store_log(store, &same, note_one, note_damaged, &any, NULL) || any) return;
+    page->part = query->node;
+    query->node = NULL;
+}
 
 /* ---- forward ---- */
 
@@ -47,8 +97,9 @@ static bool is_full(Page *page) {
 static bool add_piece(void *ctx, const LogPiece *piece) {
     Page *page = ctx;
     if (is_full(page)) return false;
-    page->list = json_array_push(page->list, log_json(piece));
     page->next = piece->n + 1;
+    if (!is_meant(page, piece)) return true;
+    page->list = json_array_push(page->list, log_json(piece));
     page->left--;
     page->bytes -= piece->len < page->bytes ? piece->len : page->bytes;
     return true;
@@ -78,6 +129,7 @@ static size_t cut_lines(const char *text, size_t len, int64_t *lines) {
 static bool add_before(void *ctx, const LogPiece *piece) {
     Page *page = ctx;
     LogPiece shown = *piece;
+    if (!is_meant(page, piece)) return true;
     bool goes_on = piece->len && piece->text[piece->len - 1] != '\n' &&
                    page->execution == piece->execution && page->frame == piece->frame &&
                    page->stream == piece->stream;
@@ -144,6 +196,7 @@ Json stored_logs(Store *store, Json args, Error *err) {
                  .bytes = last ? LAST_BYTES : PAGE_BYTES};
     query.run = row.run;
     query.newest_first = last > 0;
+    name_nodes(store, &query, &page);
     /* the run first: what it has printed when it is over is read after it is */
     Json run = run_json(store, &row);
     bool ok = last ? store_log(store, &query, add_before, pass_over, &page, err)

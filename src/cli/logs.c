@@ -93,20 +93,20 @@ static void put_piece(const LogsArgs *args, Shown *shown, Json piece) {
         return;
     }
     if (!field_is_text(text)) return;
-    if (!args->node) {
+    bool alone = args->node && !strcmp(field_string(piece, "node"), args->node);
+    if (!alone) {
         buf_adds(&name, field_string(piece, "node"));
         if (frame != 1) buf_printf(&name, " (frame %" PRId64 ")", frame);
         buf_printf(&of, "%s %s %s", name.data, field_string(piece, "execution"),
                    field_string(piece, "stream"));
     }
     bool note = json_string_is(field_get(piece, "stream"), "log");
-    if (args->node)
-        buf_adds(&of, note ? "log" : "text"); /* what is said about it stands by itself */
+    if (alone) buf_adds(&of, note ? "log" : "text"); /* what is said about it stands by itself */
     if (shown->within_line && strcmp(shown->of.data, of.data) != 0) {
         putchar('\n');
         shown->within_line = false;
     }
-    put_text(shown, args->node ? "" : name.data, text);
+    put_text(shown, alone ? "" : name.data, text);
     buf_clear(&shown->of);
     shown->of = of;
     buf_clear(&name);
@@ -173,8 +173,9 @@ const Command command_logs = {
     .arguments = "THREAD [NODE]",
     .description =
         "Shows what the nodes of a run printed, oldest first: what commands wrote to standard output "
-        "and standard error, and what scripts printed. Each line names its node; with NODE only what "
-        "that node printed is shown, as it was printed.\n\n"
+        "and standard error, and what scripts printed. Each line names its node: `use/make` is the node "
+        "`make` inside of `use`. With NODE only what that node printed is shown, as it was printed; of "
+        "one that has others inside, what those printed, with their names.\n\n"
         "Output is kept with the run, also while it is under way in another process: 16 MB of each "
         "execution of a node, from which the middle is cut, and 128 MB of a run, of which the oldest "
         "goes. It goes with the run, and with its checkpoints (`pawl prune`).",

@@ -38,40 +38,18 @@ static Json stop_state(Stop *stop) {
 
 /* ---- what happens at a hit ---- */
 
-/* A level of a frame, on the way outwards. */
-typedef struct Around {
-    const Frame *frame;
-    uint32_t level;
-} Around;
-
-/* The level that holds this one; a branch goes on in the graph of the frame that made it. */
-static bool go_out(Around *at) {
-    const Graph *graph = frame_graph(at->frame, at->level);
-    do {
-        if (at->level) {
-            at->level--;
-        } else if (frame_parent(at->frame)) {
-            at->frame = frame_parent(at->frame);
-            at->level = frame_depth(at->frame) - 1;
-        } else {
-            return false;
-        }
-    } while (frame_graph(at->frame, at->level) == graph);
-    return true;
-}
-
 /* PATH/NAME is about this use of a workflow, and not about another one of the same file. */
 static bool is_inside(const Stop *stop, const Breakpoint *b) {
     if (!b->has_path) return true;
     Json name = json_object_get_c(b->spec, "node");
-    Around at = {stop->place->frame, frame_depth(stop->place->frame) - 1};
+    FrameLevel at = {stop->place->frame, frame_depth(stop->place->frame) - 1};
     char *path = mem_strndup(json_string_data(&name), json_string_len(name));
     bool fits = true;
     for (char *slash; fits && (slash = strrchr(path, '/'));) {
         *slash = '\0';
         const char *word = text_after_last(path, '/');
         const char *workflow = frame_graph(at.frame, at.level)->name;
-        fits = go_out(&at);
+        fits = frame_level_around(&at);
         const Node *node = fits ? frame_node(at.frame, at.level) : NULL;
         fits = fits && ((node && (!strcmp(node->name, word) || !fnmatch(word, node->name, 0))) ||
                         (workflow && !fnmatch(word, workflow, 0)));

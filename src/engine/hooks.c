@@ -167,6 +167,42 @@ const Graph *frame_graph(const Frame *f, uint32_t level) {
     return f->levels[level].graph;
 }
 
+bool frame_level_around(FrameLevel *at) {
+    const Graph *graph = frame_graph(at->frame, at->level);
+    do {
+        if (at->level) {
+            at->level--;
+        } else if (frame_parent(at->frame)) {
+            at->frame = frame_parent(at->frame);
+            at->level = frame_depth(at->frame) - 1;
+        } else {
+            return false;
+        }
+    } while (frame_graph(at->frame, at->level) == graph);
+    return true;
+}
+
+/* Names of one file are its author's to tell apart; those of another file stand behind who uses it. */
+static bool is_of_another_file(const Graph *inside, const Graph *around) {
+    return inside->outside || strcmp(around->file, inside->file) != 0;
+}
+
+static void add_holders(FrameLevel at, Buf *out) {
+    const Graph *inside = frame_graph(at.frame, at.level);
+    if (!frame_level_around(&at)) return;
+    const Node *holder = frame_node(at.frame, at.level);
+    add_holders(at, out);
+    if (!holder || !is_of_another_file(inside, frame_graph(at.frame, at.level))) return;
+    buf_adds(out, holder->name);
+    buf_addc(out, '/');
+}
+
+void frame_add_path(const Frame *f, Buf *out) {
+    const Node *node = frame_top(f)->node;
+    add_holders((FrameLevel){f, frame_depth(f) - 1}, out);
+    buf_adds(out, node ? node->name : "");
+}
+
 int32_t frame_attempt(const Frame *f) {
     return frame_top(f)->attempt;
 }

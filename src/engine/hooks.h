@@ -127,6 +127,14 @@ bool frame_joins_at(const Frame *f, const Node **node);
 uint32_t frame_depth(const Frame *f);
 const Node *frame_node(const Frame *f, uint32_t level); /* NULL: past the last */
 const Graph *frame_graph(const Frame *f, uint32_t level);
+/* The level that holds one: a branch goes on in the graph of the frame that made it. False: none does. */
+typedef struct FrameLevel {
+    const Frame *frame;
+    uint32_t level;
+} FrameLevel;
+bool frame_level_around(FrameLevel *at);
+/* Appends what the node is called from outside: "use/make" is `make` in the workflow or the kind that `use` uses. */
+void frame_add_path(const Frame *f, Buf *out);
 Json frame_sees(const Frame *f); /* what a node of the level that runs sees; given */
 Json frame_sees_at(const Frame *f, uint32_t level); /* the same of a level */
 int32_t frame_attempt(const Frame *f);              /* failed attempts at the node so far */

@@ -1,5 +1,6 @@
 #include "log.h"
 
+#include "hooks.h"
 #include "mem.h"
 #include "schedule.h"
 #include "work.h"
@@ -17,6 +18,7 @@ static void on_waited(uv_timer_t *timer) {
 
 static void gather(Step *s, LogStream stream, int64_t offset, const char *bytes, size_t len) {
     Engine *e = s->run->engine;
+    Buf node = BUF_INIT;
     if (!e->log.count) {
         if (!e->log_timer) {
             e->log_timer = timer_new(e->options.loop, e);
@@ -24,6 +26,7 @@ static void gather(Step *s, LogStream stream, int64_t offset, const char *bytes,
         }
         uv_timer_start(e->log_timer, on_waited, LOG_WAIT_MS, 0);
     }
+    frame_add_path(s->frame, &node);
     store_batch_log(&e->log, &(LogPiece){.run = s->run->row.run,
                                          .execution = s->log.execution,
                                          .frame = s->frame->id,
@@ -32,9 +35,10 @@ static void gather(Step *s, LogStream stream, int64_t offset, const char *bytes,
                                          .at = engine_time(e),
                                          .stream = stream,
                                          .again = s->log.again,
-                                         .node = s->node->name,
+                                         .node = node.data,
                                          .text = bytes,
                                          .len = len});
+    buf_clear(&node);
     if (e->log.bytes.len > LOG_FULL && !e->log_due) {
         e->log_due = true;
         engine_set_idle(e, true);

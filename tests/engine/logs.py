@@ -258,6 +258,30 @@ def log_takes_little(world):
             raise Broken(f"{kept >> 20} MB on disk, {usage.ru_maxrss >> 10} MB of memory, {store}")
 
 
+def log_of_what_is_inside(world):
+    """a node inside of a kind, a workflow or a map is named by its path; the name of the outer one means all inside"""
+    world.write("sub.yaml", "nodes: [{name: make, shell: 'echo sub'}]\n")
+    world.write("kinds/build.yaml", "kind: build\nnodes: [{name: make, shell: 'echo kind'}]\n")
+    world.write("w.yaml", """
+nodes:
+  - {name: make, shell: 'echo top'}
+  - {name: use, build: {}}
+  - {name: use2, build: {}}
+  - {name: part, workflow: ./sub.yaml}
+  - {name: each, map: {over: '[1, 2]', as: n}, do: {shell: 'echo one of them'}}
+""")
+    for store in STORES:
+        world("run", "w.yaml", "--thread", "t", "-q", "--kinds", "kinds", "--store", store).gives(DONE)
+        world.same([p["node"] for p in pieces(world, "t", "--store", store)],
+                   ["make", "use/make", "use2/make", "part/make", "each[]", "each[]"])
+        world.same(text_of(world, "t", "make", "--store", store), "top\n", "the node of that path alone")
+        world.same(text_of(world, "t", "use2/make", "--store", store), "kind\n")
+        world.same(world("logs", "t", "use", "--store", store).out, "use/make | kind\n", "what is inside")
+        world.same(text_of(world, "t", "each", "--store", store).count("one of them"), 2, "elements")
+        world.same(len(pieces(world, "t", "each", "-n", "1", "--store", store)), 1, "the last line of them")
+        world.same(pieces(world, "t", "mak", "--store", store), [], "a part of a name")
+
+
 def log_in_the_debugger(world):
     """`logs` shows the last lines, of one node or of all"""
     world.write("w.yaml", "nodes: [{name: a, shell: 'echo one; echo two'}, {name: b, shell: echo three}, "
