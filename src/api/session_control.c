@@ -315,7 +315,7 @@ static bool read_node(Json text, NewNode *out, Error *err) {
     FlowProblems problems = {0};
     Reporter reporter = reporter_start(&problems, NULL);
     size_t nodes_left = FLOW_NODES_MAX;
-    YamlLimits limits = {FLOW_NESTING_MAX, &nodes_left};
+    YamlLimits limits = {.depth = FLOW_NESTING_MAX, .nodes_left = &nodes_left};
     const char *data = arena_strndup(arena, json_string_data(&text), json_string_len(text));
     YamlFile *file = yaml_file(arena, "text", data, json_string_len(text));
     const YamlNode *root = yaml_parse(arena, file, limits, &reporter);

@@ -114,7 +114,7 @@ const Command command_check = {
         "sentence, and the line with a mark under it.\n\n"
         "Exit codes: 0, nothing is wrong (there may be warnings); 1, there are errors; 2, "
         "the command line is wrong or a file cannot be read.",
-    OPTIONS(JSON_ROW("the problems as an array of objects"), ROOT_ROW, KINDS_ROW),
+    OPTIONS(JSON_ROW("the problems as an array of objects"), ROOT_ROW, KINDS_ROW, STRICT_ROW),
     EXAMPLES({"pawl check review.yaml", "what is wrong with a workflow, with lines and columns"},
              {"pawl check --json flows/*.yaml", "the same for a program, over many files"}),
     .completes = COMPLETE_FILE,

@@ -34,6 +34,7 @@ FlowReader cli_flow_reader(const Common *c) {
     FlowReader reader = flow_root_reader(c->root);
     reader.kinds = c->kinds.items;
     reader.nkinds = c->kinds.n;
+    reader.strict = c->strict;
     return reader;
 }
 

@@ -201,7 +201,7 @@ const Command command_run = {
          .kind = OPTION_OWN},
         {"pause-on-start", 0, NULL, "pause before the first node; implies --debug",
          TAKES(OPTION_FLAG, RunArgs, drive.pause_on_start)},
-        REPLAY_ROWS(RunArgs), DRIVE_ROWS, KINDS_ROW),
+        REPLAY_ROWS(RunArgs), DRIVE_ROWS, KINDS_ROW, STRICT_ROW),
     EXAMPLES(
         {"pawl run review.yaml --input '{\"target\": \"main\"}'",
          "a run, its final state at the end"},

@@ -67,6 +67,12 @@
             TAKES(OPTION_FOLDERS, Common, kinds), .completes = COMPLETE_FILE               \
     }
 
+#define STRICT_ROW                                                                      \
+    {                                                                                   \
+        "strict", 0, NULL, "keys of a test that nobody reads are errors, not warnings", \
+            TAKES(OPTION_FLAG, Common, strict)                                          \
+    }
+
 typedef struct Common {
     const Command *command;
     const char *store; /* as --store gave it, or NULL */
@@ -76,6 +82,7 @@ typedef struct Common {
     SafeRoot *root;
     const char *secrets, *key_file; /* or NULL */
     Folders kinds;                  /* folders of kinds */
+    bool strict;
 } Common;
 
 /* What was given, or $PAWL_STORE, or DEFAULT_STORE. */

@@ -50,12 +50,12 @@ static Reading plain_reading(const Level *l) {
     return (Reading){memo_is(l, "invertResult"), memo_is(l, "ignoreResult")};
 }
 
+/* A list that goes on after failures counts none of them. */
 static void run_tasks_done(Frame *f, TaskResult result, Json error) {
     Level *l = frame_top(f);
-    Json first = json_ref(memo_get(l, "error"));
-    bool failed = json_kind(first) == JSON_OBJECT;
-    end_container(f, failed ? TASK_FAILURE : result, failed ? first : error, plain_reading(l));
-    json_unref(first);
+    bool goes_on = memo_is(l, "continueOnFailure");
+    end_container(f, goes_on ? TASK_SUCCESS : result, goes_on ? json_none() : error,
+                  plain_reading(l));
 }
 
 /* What it contains runs on a level of its own, and maybe in a scope of its own. */
@@ -83,55 +83,64 @@ static void options_done(Frame *f, TaskResult result, Json error) {
     }
     bool expects = memo_is(l, "expectFailure"), ignores = memo_is(l, "ignoreFailure");
     end_container(f, result, error,
-                  (Reading){memo_is(l, "invertResult") != expects,
+                  (Reading){memo_is(l, "invertResult") || expects,
                             memo_is(l, "ignoreResult") || (ignores && result == TASK_FAILURE)});
 }
 
+/* With ignoreFailure its list goes on after failures, as that of run_tasks may. */
 static void external_done(Frame *f, TaskResult result, Json error) {
     Level *l = frame_top(f);
-    bool ignores = memo_is(l, "ignoreFailure") && result == TASK_FAILURE;
+    bool goes_on = memo_is(l, "ignoreFailure");
     if (memo_is(l, "late")) {
         task_end(f, TASK_FAILURE, error, json_none());
         return;
     }
-    end_container(f, result, error, (Reading){memo_is(l, "expectFailure"), ignores});
+    end_container(f, goes_on ? TASK_SUCCESS : result, goes_on ? json_none() : error,
+                  (Reading){memo_is(l, "expectFailure"), false});
 }
 
-/* ---- thresholds ---- */
+/* ---- thresholds ----
+ *
+ * Every change of a child's result is looked at: successThreshold first, then failureThreshold. With
+ * stopOnThreshold the first that is reached is the result, whatever changes before the frame has its turn, and the
+ * others are ended. Without it, that is the result for the time being. When all have ended and nothing has
+ * stopped it, it has failed if any child has. */
 
 typedef struct Tally {
     int64_t all, ended, won, lost;
 } Tally;
 
-/* What is known of the result: TASK_NONE: nothing yet. The first threshold that is reached decides, and
- * that is kept when the others are waited for. */
-static TaskResult tally_result(const Level *l, const Tally *t) {
+/* The threshold that is reached now; TASK_NONE: none is. */
+static TaskResult tally_reached(const Level *l, const Tally *t) {
     int64_t wins = memo_int(l, "successThreshold"), losses = memo_int(l, "failureThreshold");
-    int64_t decided = memo_int(l, "decided");
-    if (decided) return (TaskResult)decided;
-    if (losses && t->lost >= losses) return TASK_FAILURE;
     if (wins && t->won >= wins) return TASK_SUCCESS;
-    if (t->ended < t->all) return TASK_NONE;
-    return wins ? TASK_FAILURE : TASK_SUCCESS;
+    return losses && t->lost >= losses ? TASK_FAILURE : TASK_NONE;
+}
+
+/* What stopped it, or is about to; TASK_NONE: nothing has. */
+static TaskResult tally_stopped(const Level *l, const Tally *t) {
+    if (!memo_is(l, "stopOnThreshold")) return TASK_NONE;
+    int64_t decided = memo_int(l, "decided");
+    return decided ? (TaskResult)decided : tally_reached(l, t);
+}
+
+/* TASK_NONE: it is not known yet. */
+static TaskResult tally_result(const Level *l, const Tally *t) {
+    TaskResult stopped = tally_stopped(l, t);
+    if (stopped != TASK_NONE || t->ended < t->all) return stopped;
+    return t->lost ? TASK_FAILURE : TASK_SUCCESS;
 }
 
 static bool tally_over(const Level *l, const Tally *t) {
-    return t->ended == t->all || (memo_is(l, "stopOnThreshold") && tally_result(l, t) != TASK_NONE);
+    return t->ended == t->all || tally_stopped(l, t) != TASK_NONE;
 }
 
-/* That of the first that failed, or that too few succeeded; borrows error, gives. */
+/* That of the first that failed, or how many have; borrows error, gives. */
 static Json tally_error(const Frame *f, const Tally *t, TaskResult result, Json error) {
     char text[200];
     if (result != TASK_FAILURE || json_kind(error) == JSON_OBJECT) return json_ref(error);
-    int64_t losses = memo_int(frame_top(f), "failureThreshold");
-    if (losses && t->lost >= losses) {
-        snprintf(text, sizeof text, "%lld of %lld tasks failed, where fewer than %lld may.",
-                 (long long)t->lost, (long long)t->all, (long long)losses);
-    } else {
-        snprintf(text, sizeof text, "%lld of %lld tasks succeeded, where %lld had to.",
-                 (long long)t->won, (long long)t->all,
-                 (long long)memo_int(frame_top(f), "successThreshold"));
-    }
+    snprintf(text, sizeof text, "%lld of %lld tasks failed.", (long long)t->lost,
+             (long long)t->all);
     return task_error(f, "threshold", text);
 }
 
@@ -156,15 +165,25 @@ static void end_tally(Frame *f, const Tally *t, Json error) {
 /* With the value of the matrix that is number i. */
 static Json matrix_scope(const Frame *f, size_t i) {
     const Level *l = frame_top(f);
-    Json value = json_array_get(memo_get(l, "matrixValues"), i);
-    return json_object_set(json_object(), json_ref(memo_get(l, "matrixVar")), json_ref(value));
+    Json value = json_array_get(memo_get(l, "matrixValues"), i), name = memo_get(l, "matrixVar");
+    if (!json_string_len(name)) return json_object();
+    return json_object_set(json_object(), json_ref(name), json_ref(value));
+}
+
+static void show_result(Frame *f, TaskResult result);
+
+/* The result of a container changes while it runs. */
+static void shows(Frame *f, TaskResult result) {
+    if (memo_int(frame_top(f), "so_far") != (int64_t)result) show_result(f, result);
 }
 
 static void note_decided(Frame *f, const Tally *t) {
     Level *l = frame_top(f);
-    TaskResult result = tally_result(l, t);
-    if (result != TASK_NONE && !memo_int(l, "decided")) {
-        memo_set(f, f->nlevels - 1, "decided", json_int(result));
+    TaskResult stopped = tally_stopped(l, t);
+    if (stopped != TASK_NONE && !memo_int(l, "decided")) {
+        memo_set(f, f->nlevels - 1, "decided", json_int(stopped));
+    } else if (!memo_is(l, "stopOnThreshold") && t->ended < t->all) {
+        shows(f, tally_reached(l, t));
     }
 }
 
@@ -243,7 +262,8 @@ static TaskResult background_so_far(const Frame *f, bool *over) {
     if (result_of(fore) == TASK_FAILURE && memo_is(l, "exitOnForegroundFailure")) {
         return TASK_FAILURE;
     }
-    if (has_ended(back) && json_string_is(word, "succeed")) return TASK_SUCCESS;
+    bool succeeds = json_string_is(word, "succeed") || json_string_is(word, "success");
+    if (has_ended(back) && succeeds) return TASK_SUCCESS;
     bool failed = result_of(back) == TASK_FAILURE;
     if (has_ended(back) &&
         (json_string_is(word, "fail") || (json_string_is(word, "failOrIgnore") && failed))) {
@@ -251,6 +271,12 @@ static TaskResult background_so_far(const Frame *f, bool *over) {
     }
     *over = false;
     return TASK_NONE;
+}
+
+/* What the foreground task shows while it runs is passed on. */
+static void background_counted(Frame *f) {
+    int64_t fore = child_of(f, 0);
+    if (!has_ended(fore)) shows(f, result_of(fore));
 }
 
 static TaskResult tally_so_far(const Frame *f, bool *over) {
@@ -300,19 +326,21 @@ static void look_again(Frame *f) {
     if (f->status == FRAME_HOLDING && (!f->children || task_children_decided(f))) frame_schedule(f);
 }
 
-void task_result_so_far(Frame *f, TaskResult result) {
+/* Not recorded yet. */
+static void show_result(Frame *f, TaskResult result) {
     const Node *node = frame_top(f)->node;
     bool child = f->nlevels == 1 && f->is_task;
-    if (task_has_id(node)) {
-        task_note(f, f->nlevels - 1, "result", json_int(result));
-    } else if (!child) {
-        return; /* nobody can know */
-    }
+    memo_set(f, f->nlevels - 1, "so_far", json_int(result));
+    if (task_has_id(node)) task_note(f, f->nlevels - 1, "result", json_int(result));
     if (child) {
         note_child(f->parent, f->branch, result, false);
         look_again(f->parent);
     }
-    run_record(f->run, f, node, "result", json_none());
+}
+
+void task_result_so_far(Frame *f, TaskResult result) {
+    show_result(f, result);
+    run_record(f->run, f, frame_top(f)->node, "result", json_none());
     run_kick(f->run);
 }
 
@@ -391,8 +419,9 @@ static void concurrent_begin(Frame *f, const Node *node) {
 
 static void background_begin(Frame *f, const Node *node) {
     bool scoped = memo_is(frame_top(f), "newVariableScope");
-    set_children(f, 2);
-    for (uint32_t i = 0; i < 2; i++) {
+    uint32_t n = node_inside(node, 1) ? 2 : 1;
+    set_children(f, n);
+    for (uint32_t i = 0; i < n; i++) {
         add_child(f, i, &node_inside(node, i)->nodes[0], new_scope(scoped));
     }
     frame_record(f, node, "entered", json_none());
@@ -425,10 +454,16 @@ static void matrix_begin(Frame *f, const Node *node) {
 
 static void external_begin(Frame *f, const Node *node) {
     Error err = ERROR_INIT;
+    if (!node_inside(node, 0)) {
+        Json file = node->params[EXTERNAL_FILE].value;
+        error_set(&err, ERR_NOT_FOUND, "The test `%.*s` is not there.", (int)json_string_len(file),
+                  json_string_data(&file));
+        frame_fail_with(f, "testFile", &err);
+        return;
+    }
     Json scope = external_scope(f, &err);
     bool ok = !json_is_none(scope);
     if (ok) {
-        start_clock(f, node_time_ms(node));
         list_enter(f, node_inside(node, 0), scope);
         ok = test_set_vars(f, &err);
         if (!ok) list_leave(f);
@@ -450,6 +485,10 @@ const Steering steer_run_tasks = {.begin = list_begin, .list_done = run_tasks_do
 const Steering steer_concurrent = {.begin = concurrent_begin, TALLY};
 const Steering steer_matrix = {.begin = matrix_begin, .list_done = matrix_done, TALLY};
 const Steering steer_background = {
-    .begin = background_begin, .so_far = background_so_far, .why = background_why};
+    .begin = background_begin,
+    .so_far = background_so_far,
+    .why = background_why,
+    .counted = background_counted,
+};
 const Steering steer_options = {.begin = list_begin, .list_done = options_done};
 const Steering steer_external = {.begin = external_begin, .list_done = external_done};

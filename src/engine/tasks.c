@@ -182,7 +182,7 @@ bool task_reads_failure(const Level *l) {
     for (size_t i = 0; i < sizeof readers / sizeof *readers; i++) {
         if (memo_is(l, readers[i])) return true;
     }
-    return memo_int(l, "failureThreshold") > 1 ||
+    return (memo_int(l, "successThreshold") && memo_int(l, "failureThreshold") != 1) ||
            (memo_is(l, "retryOnFailure") && memo_int(l, "tries") < memo_int(l, "maxRetryCount"));
 }
 
@@ -305,17 +305,18 @@ static bool is_cleanup_list(const Frame *f) {
     return f->nlevels == 1 ? f->is_cleanup : !f->levels[f->nlevels - 2].node;
 }
 
-/* A failed task that the list goes on after is remembered with the container. */
+/* Whether a list goes on after a task that failed. */
+static bool passes_over(const Frame *f) {
+    const Level *holder = f->nlevels > 1 ? &f->levels[f->nlevels - 2] : NULL;
+    return is_cleanup_list(f) ||
+           (is_list_of(f, KIND_RUN_TASKS) && memo_is(holder, "continueOnFailure")) ||
+           (is_list_of(f, KIND_RUN_EXTERNAL_TASKS) && memo_is(holder, "ignoreFailure"));
+}
+
 static const Node *next_in_list(Frame *f) {
-    Level *l = frame_top(f);
+    const Level *l = frame_top(f);
     size_t next = (size_t)l->node->index + 1;
-    if (verdict_result(l) == TASK_FAILURE && !is_cleanup_list(f)) {
-        bool list = is_list_of(f, KIND_RUN_TASKS);
-        if (!list || !memo_is(&f->levels[f->nlevels - 2], "continueOnFailure")) return NULL;
-        if (json_is_none(memo_get(&f->levels[f->nlevels - 2], "error"))) {
-            memo_set(f, f->nlevels - 2, "error", json_ref(verdict_error(l)));
-        }
-    }
+    if (verdict_result(l) == TASK_FAILURE && !passes_over(f)) return NULL;
     return next < l->graph->nnodes ? &l->graph->nodes[next] : NULL;
 }
 

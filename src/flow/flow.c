@@ -144,7 +144,8 @@ bool node_is_leaf(const Node *node) {
 
 int64_t node_time_ms(const Node *node) {
     const Graph *inside = node_inside(node, 0);
-    return node->timeout_ms || !inside ? node->timeout_ms : inside->timeout_ms;
+    bool test = node->kind->id == KIND_RUN_EXTERNAL_TASKS; /* whose own timeout does not count */
+    return node->timeout_ms || !inside || test ? node->timeout_ms : inside->timeout_ms;
 }
 
 const Node *graph_find(const Graph *g, Json name) {
@@ -281,11 +282,19 @@ static const char *default_name(Loader *ld, const char *path) {
 
 /* named: where the file around it says so. */
 static void load_file(Loader *ld, LoadedFile *file, Spot named) {
-    YamlLimits limits = {FLOW_NESTING_MAX, &ld->nodes_left};
+    const Dialect *around = file->from && !file->kind_name ? file->from->dialect : NULL;
+    bool called = around && around->schema == YAML_TESTS; /* by another test */
+    Spot merge = {NULL, 0, 0};
+    YamlLimits limits = {FLOW_NESTING_MAX, &ld->nodes_left, &merge, called};
     const YamlNode *root = yaml_parse(ld->arena, file->yaml, limits, ld->reporter);
     const Dialect *dialect = root ? find_dialect(ld, root) : NULL;
-    const Dialect *outer = file->from && !file->kind_name ? file->from->dialect : dialect;
+    const Dialect *outer = around ? around : dialect;
     if (!dialect) return;
+    if (merge.file && dialect->schema == YAML_CORE) {
+        report_at(ld->reporter, merge, YAML_NO_MERGE);
+        return;
+    }
+    file->yaml->schema = called ? YAML_TESTS_INSIDE : dialect->schema;
     if (outer != dialect) {
         report_at(ld->reporter, named,
                   "`%s` is of the %s dialect (it has `%s`) and cannot be part of a file of the %s "
@@ -295,7 +304,7 @@ static void load_file(Loader *ld, LoadedFile *file, Spot named) {
     }
     file->dialect = dialect;
     if (!load_kind_head(ld, file, root)) return;
-    const char *around = ld->dialect;
+    const char *before = ld->dialect;
     ld->dialect = dialect->name;
     GraphImpl *graph = new_graph(ld, default_name(ld, file->path), root->spot);
     if (!ld->flow->flow.dialect) ld->flow->flow.dialect = dialect->name;
@@ -303,7 +312,7 @@ static void load_file(Loader *ld, LoadedFile *file, Spot named) {
     if (dialect->load(ld, file, root, graph)) file->graph = graph;
     load_kind_end(ld, file, root);
     file->loading = false;
-    ld->dialect = around;
+    ld->dialect = before;
 }
 
 /* ---- workflows in workflows ---- */
@@ -360,7 +369,7 @@ LoadedFile *open_part(const PartFile *part, bool *found) {
         report_at(ld->reporter, part->spot, "The %s `%s` cannot be used. It is not a regular file.",
                   part_word(part), path);
     } else if (!read_file(ld, path, &text, &err)) {
-        *found = err.code != ERR_NOT_FOUND || !part->kind;
+        *found = err.code != ERR_NOT_FOUND || (!part->kind && !part->later);
         if (*found) {
             report_at(ld->reporter, part->spot, "The %s `%s` cannot be used. %s", part_word(part),
                       path, err.msg);
@@ -382,20 +391,43 @@ LoadedFile *open_part(const PartFile *part, bool *found) {
     return file;
 }
 
-const Graph *load_workflow(Loader *ld, LoadedFile *from, Spot spot, const char *name) {
-    bool found;
-    if (*name == '\0') {
-        report_at(ld->reporter, spot, "This must be the path of a file.");
-        return NULL;
-    }
-    PartFile part = {ld, from, spot, beside(ld, from, name), NULL};
-    LoadedFile *file = open_part(&part, &found);
+bool test_is_url(const char *name) {
+    return !strncmp(name, "http://", 7) || !strncmp(name, "https://", 8);
+}
+
+static const Graph *load_part(const PartFile *part, bool *found) {
+    Loader *ld = part->ld;
+    Spot spot = part->spot;
+    LoadedFile *file = open_part(part, found);
     if (file && file->kind) {
         report_at(ld->reporter, spot, "`%s` is a kind: it is used by its name, not by its path.",
                   file->path);
         return NULL;
     }
     return file && file->graph ? &file->graph->graph : NULL;
+}
+
+const Graph *load_workflow(Loader *ld, LoadedFile *from, Spot spot, const char *name) {
+    bool found;
+    if (*name == '\0') {
+        report_at(ld->reporter, spot, "This must be the path of a file.");
+        return NULL;
+    }
+    return load_part(&(PartFile){ld, from, spot, beside(ld, from, name), NULL, false}, &found);
+}
+
+const Graph *load_test(Loader *ld, LoadedFile *from, Spot spot, const char *name) {
+    bool found;
+    if (*name == '\0') return load_workflow(ld, from, spot, name);
+    if (test_is_url(name)) return NULL;
+    PartFile part = {ld, from, spot, beside(ld, from, name), NULL, true};
+    const Graph *graph = load_part(&part, &found);
+    if (!found) {
+        report_warning(ld->reporter, spot,
+                       "There is no file `%s` now. It is looked for again when the task begins.",
+                       part.path);
+    }
+    return graph;
 }
 
 /* ---- the whole ---- */
@@ -419,7 +451,8 @@ Flow *flow_load_inside(const char *path, const FlowReader *reader, const FlowAro
                  .reader = reader,
                  .nodes_left = FLOW_NODES_MAX,
                  .exprs_left = FLOW_EXPRS_MAX,
-                 .depth = (int)around->nvars / 2}; /* each map around it adds two */
+                 .depth = (int)around->nvars / 2, /* each map around it adds two */
+                 .ignored = json_object()};
     flow->path = arena_strndup(impl->arena, path, strlen(path));
     flow->first_expr = around->first.exprs;
     flow->first_node = around->first.nodes;
@@ -438,6 +471,7 @@ Flow *flow_load_inside(const char *path, const FlowReader *reader, const FlowAro
         report_file(&reporter, flow->path, "%s", err.msg);
     }
     buf_clear(&text);
+    json_unref(ld.ignored);
     if (!reporter_end(&reporter)) {
         flow_unref(flow);
         return NULL;

@@ -80,6 +80,7 @@ typedef struct FlowReader {
     /* Folders that kinds are looked for in first (kind_file.c). Borrowed. */
     const char *const *kinds;
     size_t nkinds;
+    bool strict; /* keys of a test that nobody reads are errors, not warnings */
 } FlowReader;
 
 /* The text of a file, as flow_load() reads it: at most FLOW_FILE_MAX bytes. root: that it has to be in; NULL:
@@ -372,6 +373,8 @@ int64_t node_time_ms(const Node *node); /* its timeout, or that of the file insi
 
 /* Where nodes of the flow's main file find kinds: folders, in order. For a flow that is run inside this one. */
 const char *const *flow_kind_folders(const Flow *flow, size_t *n);
+
+bool test_is_url(const char *name); /* `testFile` names no file, but something to fetch */
 
 /* What an edge leads to, as people call it. */
 static inline const char *target_name(const Graph *g, int target) {

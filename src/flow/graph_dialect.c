@@ -210,4 +210,4 @@ static bool load_graph_dialect(Loader *ld, LoadedFile *file, const YamlNode *roo
     return true;
 }
 
-const Dialect graph_dialect = {"nodes", "graph", "a graph", load_graph_dialect};
+const Dialect graph_dialect = {"nodes", "graph", "a graph", YAML_CORE, load_graph_dialect};

@@ -320,7 +320,8 @@ static LoadedFile *find_kind_file(const NodeContext *c, const YamlNode *word, bo
         char *tidy = arena_strndup(ld->arena, path.data, path.len);
         path_tidy(tidy);
         buf_clear(&path);
-        LoadedFile *file = open_part(&(PartFile){ld, c->file, word->spot, tidy, word->text}, found);
+        LoadedFile *file =
+            open_part(&(PartFile){ld, c->file, word->spot, tidy, word->text, false}, found);
         if (file || *found) return file;
     }
     return NULL;

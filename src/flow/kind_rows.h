@@ -40,11 +40,11 @@
 
 #define THRESHOLD_PARAMS(prefix) \
     PARAM(prefix##_SUCCESSES, "successThreshold", COUNT, \
-          "succeed once so many have succeeded; 0: when all have ended", .fallback = "0") \
+          "succeed once so many have succeeded; 0: never because of that", .fallback = "0") \
     PARAM(prefix##_FAILURES, "failureThreshold", COUNT, \
           "fail once so many have failed; 0: never because of that", .fallback = "1") \
     PARAM(prefix##_STOP, "stopOnThreshold", BOOL, \
-          "end the others when a threshold is reached, instead of waiting for them", \
+          "end the others when a threshold is reached; without, any failure is one in the end", \
           .fallback = "true")
 
 #define SCOPE_PARAM(prefix, means) \
@@ -225,7 +225,7 @@ KIND(RUN_TASKS, TASKS, "run_tasks", STEERS(run_tasks), "tasks, one after the oth
     PARAM(RUN_TASKS_TASKS, "tasks", TASKS, "run one after the other", .required = true)
     SCOPE_PARAM(RUN_TASKS, "false")
     PARAM(RUN_TASKS_CONTINUE, "continueOnFailure", BOOL,
-          "go on after a task that failed; the result is a failure all the same",
+          "go on after a task that failed; none counts as failed",
           .fallback = "false")
     RESULT_PARAMS(RUN_TASKS)
 END
@@ -242,8 +242,9 @@ END
 KIND(RUN_TASK_MATRIX, TASKS, "run_task_matrix", STEERS(matrix),
      "one task for each of a list of values", INSIDE(MATRIX_TASK), .children = {"matrix"})
     PARAM(MATRIX_TASK, "task", TASK, "run once for each value", .required = true)
-    PARAM(MATRIX_VAR, "matrixVar", TEXT, "the variable that holds the value", .required = true)
-    PARAM(MATRIX_VALUES, "matrixValues", VALUE, "a list of values", .required = true)
+    PARAM(MATRIX_VAR, "matrixVar", TEXT, "the variable that holds the value; none unless given",
+          .fallback = "\"\"")
+    PARAM(MATRIX_VALUES, "matrixValues", VALUE, "a list of values", .fallback = "[]")
     PARAM(MATRIX_CONCURRENT, "runConcurrent", BOOL, "all at the same time", .fallback = "false")
     THRESHOLD_PARAMS(MATRIX)
     RESULT_PARAMS(MATRIX)
@@ -255,16 +256,16 @@ KIND(RUN_TASK_BACKGROUND, TASKS, "run_task_background", STEERS(background),
      .order = INSIDE_AT_ONCE)
     PARAM(BACKGROUND_FOREGROUND, "foregroundTask", TASK,
           "its result counts; when it ends, so does the other", .required = true)
-    PARAM(BACKGROUND_BACKGROUND, "backgroundTask", TASK, "runs at the same time", .required = true)
+    PARAM(BACKGROUND_BACKGROUND, "backgroundTask", TASK, "runs at the same time")
     SCOPE_PARAM(BACKGROUND, "false")
     PARAM(BACKGROUND_EXIT_SUCCESS, "exitOnForegroundSuccess", BOOL,
           "end as soon as the foreground task has succeeded, even if it goes on",
           .fallback = "false")
     PARAM(BACKGROUND_EXIT_FAILURE, "exitOnForegroundFailure", BOOL,
           "end as soon as the foreground task has failed, even if it goes on", .fallback = "false")
-    PARAM(BACKGROUND_ON_COMPLETE, "onBackgroundComplete", ENUM,
-          "what it means when the background task ends first; failOrIgnore: fail if it failed",
-          .fallback = "\"ignore\"", .words = "ignore fail succeed failOrIgnore")
+    PARAM(BACKGROUND_ON_COMPLETE, "onBackgroundComplete", TEXT,
+          "what it means when the background task ends first: fail, succeed, failOrIgnore (fail if "
+          "it failed) or ignore", .fallback = "\"\"")
 END
 
 KIND(RUN_TASK_OPTIONS, TASKS, "run_task_options", STEERS(options),
@@ -289,10 +290,10 @@ KIND(RUN_EXTERNAL_TASKS, TASKS, "run_external_tasks", STEERS(external), "the tas
           .fallback = "{}")
     PARAM(EXTERNAL_CONFIG_VARS, "testConfigVars", QUERIES,
           "variables for it, as queries over the ones here")
-    PARAM(EXTERNAL_EXPECT_FAILURE, "expectFailure", BOOL,
-          "succeed when it fails, fail when it succeeds", .fallback = "false")
-    PARAM(EXTERNAL_IGNORE_FAILURE, "ignoreFailure", BOOL, "succeed even when it fails",
+    PARAM(EXTERNAL_EXPECT_FAILURE, "expectFailure", BOOL, "succeed only if a task of it failed",
           .fallback = "false")
+    PARAM(EXTERNAL_IGNORE_FAILURE, "ignoreFailure", BOOL,
+          "go on after tasks that fail; none counts as failed", .fallback = "false")
 END
 
 KIND(RUN_SHELL, TASKS, "run_shell", WORKS(run_shell), "a shell script")

@@ -103,6 +103,7 @@ typedef struct Loader {
     int depth;           /* of nodes in nodes and workflows in workflows */
     Scope outer;         /* what the nodes of the main file see of where it is run */
     const char *dialect; /* of the file that is being loaded */
+    Json ignored;        /* keys that were said to be ignored: an object of "FILE WHERE KEY" */
 } Loader;
 
 /* What surrounds a node. */
@@ -124,6 +125,9 @@ GraphImpl *new_graph(Loader *ld, const char *name, Spot spot);
 
 /* The graph of another file of the same dialect, named at `spot`; NULL after reporting why not. */
 const Graph *load_workflow(Loader *ld, LoadedFile *from, Spot spot, const char *name);
+/* The same for a test that another calls. One that is not there, or is elsewhere (a URL), is looked for when its task
+ * begins: NULL, with a warning where it is a file. */
+const Graph *load_test(Loader *ld, LoadedFile *from, Spot spot, const char *name);
 
 /* ---- files (flow.c) ---- */
 
@@ -134,6 +138,7 @@ typedef struct PartFile {
     Spot spot;        /* there */
     const char *path; /* tidy */
     const char *kind; /* the kind that it is; NULL: a workflow */
+    bool later;       /* it need not be there yet */
 } PartFile;
 
 /* Loads it, unless it is loaded already. NULL: there is none (then *found is false), or it cannot be used, which was
@@ -176,6 +181,7 @@ typedef struct Dialect {
     const char *key;  /* the key of the file that says so */
     const char *name; /* as in kind.h */
     const char *what; /* what people call such a file: "a graph" */
+    YamlSchema schema;
     /* False when there is no graph to go on with. */
     bool (*load)(Loader *ld, LoadedFile *file, const YamlNode *root, GraphImpl *graph);
 } Dialect;

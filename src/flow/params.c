@@ -39,6 +39,13 @@ static Json text_or_value(const YamlNode *node) {
     return text ? json_string_valid(node->text, node->len) : yaml_json(node);
 }
 
+/* In tests yes, no, on and off are booleans where one is wanted. */
+static Json switch_or_value(const YamlNode *node) {
+    bool on;
+    bool means = node->spot.file->schema != YAML_CORE && yaml_is_switch(node, &on);
+    return means ? json_bool(on) : yaml_json(node);
+}
+
 static Json item_json(const ParamInfo *info, const YamlNode *item) {
     if (item->kind != YAML_MAP) return yaml_json(item);
     Json object = json_object();
@@ -63,6 +70,7 @@ Json param_json(const ParamInfo *info, const YamlNode *value) {
     case PARAM_TEMPLATE:
     case PARAM_WORKFLOW:
     case PARAM_TEST: return text_or_value(value);
+    case PARAM_BOOL: return switch_or_value(value);
     case PARAM_WORDS:
     case PARAM_OBJECTS: break;
     default: return yaml_json(value);
@@ -139,7 +147,8 @@ static void load_exprs(ParamLoad *p) {
 static void load_workflow_param(ParamLoad *p) {
     load_plain(p);
     if (json_kind(p->out->value) == JSON_STRING) {
-        p->out->graph = load_workflow(p->c->ld, p->c->file, p->value->spot, p->value->text);
+        p->out->graph = (p->info->type == PARAM_TEST ? load_test : load_workflow)(
+            p->c->ld, p->c->file, p->value->spot, p->value->text);
     }
 }
 

@@ -394,4 +394,5 @@ static bool load_pipeline_dialect(Loader *ld, LoadedFile *file, const YamlNode *
     return true;
 }
 
-const Dialect pipeline_dialect = {"steps", "pipeline", "a pipeline", load_pipeline_dialect};
+const Dialect pipeline_dialect = {"steps", "pipeline", "a pipeline", YAML_CORE,
+                                  load_pipeline_dialect};

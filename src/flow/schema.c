@@ -450,6 +450,8 @@ static const Property test_properties[] = {
     {"id", TEXT, "what the test is called by programs"},
     {"name", TEXT, "what it is called by people; the name of the file unless given"},
     {"description", TEXT, "for people"},
+    {"version", "{}", "for people"},
+    {"tags", "{}", "for people"},
     {"timeout", REF("duration"), "how long the tasks may take; cleanup is not counted"},
     {"config", "{\"type\":[\"object\",\"null\"]}", "variables and their defaults"},
     {"configVars", QUERIES, "variables that are queries over others"},

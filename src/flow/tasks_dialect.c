@@ -15,16 +15,78 @@
 #include <stdlib.h>
 #include <string.h>
 
-const char *const test_keys[] = {"id",       "name",       "description", "timeout",
-                                 "config",   "configVars", "tasks",       "cleanupTasks",
-                                 "schedule", "kinds",      NULL};
+const char *const test_keys[] = {"id",       "name",   "description", "version", "tags",
+                                 "timeout",  "config", "configVars",  "tasks",   "cleanupTasks",
+                                 "schedule", "kinds",  NULL};
 const char *const task_keys[] = {"name",       "id",      "title", "config",
                                  "configVars", "timeout", "if",    NULL};
 const char *const schedule_keys[] = {"startup", "cron", "skipQueue", NULL};
 
 enum {
+    TASK_NAME_MAX = 200,
     CRON_FIELDS = 5, /* minute, hour, day, month, weekday; one more before them: seconds */
 };
+
+/* Null is nothing. */
+static const YamlNode *given(const YamlNode *map, const char *key) {
+    const YamlNode *value = yaml_get(map, key);
+    return value && !yaml_is_null(value) ? value : NULL;
+}
+
+static const char *text_of(Loader *ld, const YamlNode *map, const char *key) {
+    return given(map, key) ? key_text(ld, map, key) : NULL;
+}
+
+/* ---- keys that nobody reads ----
+ *
+ * Tests were always read so that what is not known does nothing, and many of them have such keys. Each is said
+ * once; they are errors only for who asks for that. */
+
+/* What earlier versions of tests had. */
+static const struct {
+    const char *name, *instead;
+} old_keys[] = {
+    {"stopChildOnResult", NULL},
+    {"failTaskCount", "failureThreshold"},
+    {"succeedTaskCount", "successThreshold"},
+    {"failOnUndecided", NULL},
+    {"exitOnResult", NULL},
+};
+
+static void say_ignored(Loader *ld, const YamlNode *key, const char *const *names,
+                        const char *where) {
+    bool strict = ld->reader && ld->reader->strict;
+    const char *word = shown(key->text, key->len), *instead = NULL;
+    bool old = false;
+    for (size_t i = 0; i < sizeof old_keys / sizeof *old_keys && !old; i++) {
+        old = yaml_is(key, old_keys[i].name);
+        instead = old ? old_keys[i].instead : NULL;
+    }
+    Json said = json_string_fmt("%s %s %s", key->spot.file->path, where, word);
+    bool known = !json_is_none(json_object_get(ld->ignored, said));
+    ld->ignored = json_object_set(ld->ignored, said, json_null());
+    if (known && !strict) return;
+    Buf text = BUF_INIT;
+    buf_printf(&text, "`%s` is %s %s%s", word, old ? "an old key of" : "no key of", where,
+               strict ? "" : " and is ignored");
+    if (old) {
+        buf_printf(&text, "; %s%s%s", instead ? "`" : "", instead ? instead : "remove it.",
+                   instead ? "` has taken its place." : "");
+    } else {
+        buf_adds(&text, did_you_mean(key->text, key->len, names));
+    }
+    (strict ? report_at : report_warning)(ld->reporter, key->spot, "%s", text.data);
+    buf_clear(&text);
+}
+
+static void look_for_keys(Loader *ld, const YamlNode *map, KeyList known, const char *where) {
+    const char *names[KEYS_MAX];
+    add_keys(names, 0, known);
+    for (size_t i = 0; i < map->n; i++) {
+        const YamlNode *key = map->pairs[i].key;
+        if (!has_name(names, key->text, key->len)) say_ignored(ld, key, names, where);
+    }
+}
 
 /* ---- placeholders ---- */
 
@@ -125,6 +187,7 @@ static void load_config_param(TaskLoad *t, size_t i) {
     const Kind *kind = t->node->kind;
     const ParamInfo *info = &kind->params[i];
     const YamlPair *pair = yaml_pair(t->config, info->name);
+    pair = pair && yaml_is_null(pair->value) ? NULL : pair;
     const YamlNode *value = pair ? pair->value : NULL;
     Param *out = &t->params[i];
     if (!value && info->required && !is_from_query(t->task, i)) {
@@ -155,8 +218,8 @@ static void load_task_config(TaskLoad *t) {
     const Kind *kind = t->node->kind;
     t->config = key_map(t->c->ld, t->yaml, "config");
     if (t->config) {
-        check_keys(t->c->ld, t->config, (KeyList){.params = kind->params, .nparams = kind->nparams},
-                   where_of(kind));
+        look_for_keys(t->c->ld, t->config,
+                      (KeyList){.params = kind->params, .nparams = kind->nparams}, where_of(kind));
     }
     t->params = arena_alloc(t->c->ld->arena, (kind->nparams + 1) * sizeof *t->params);
     t->node->params = t->params;
@@ -170,7 +233,8 @@ static void load_task_config(TaskLoad *t) {
 
 static int find_var_param(const TaskLoad *t, const YamlNode *name) {
     const Kind *kind = t->node->kind;
-    Suggestion nearest = suggestion_for(name->text, name->len);
+    const char *names[KEYS_MAX];
+    size_t n = 0;
     for (size_t i = 0; i < kind->nparams; i++) {
         const ParamInfo *info = &kind->params[i];
         if (yaml_is(name, info->name) && is_fixed(info)) {
@@ -180,10 +244,10 @@ static int find_var_param(const TaskLoad *t, const YamlNode *name) {
             return -1;
         }
         if (yaml_is(name, info->name)) return (int)i;
-        if (!is_fixed(info)) suggestion_offer(&nearest, info->name);
+        if (!is_fixed(info)) names[n++] = info->name;
     }
-    report_at(t->c->ld->reporter, name->spot, "`%s` is no key of %s%s",
-              shown(name->text, name->len), where_of(kind), did_you_mean_this(nearest.best));
+    names[n] = NULL;
+    say_ignored(t->c->ld, name, names, where_of(kind));
     return -1;
 }
 
@@ -285,14 +349,15 @@ static void load_task(const NodeContext *c, Node *node, const YamlNode *yaml, Js
     task->id = node->task ? node->task->id : json_none();
     node->task = task;
     node->source = source;
-    check_keys(ld, yaml, (KeyList){.names = task_keys}, "a task");
-    const YamlNode *title = yaml_get(yaml, "title"), *when = yaml_get(yaml, "if");
-    if (key_text(ld, yaml, "title")) {
+    look_for_keys(ld, yaml, (KeyList){.names = task_keys}, "a task");
+    const YamlNode *title = given(yaml, "title"), *when = given(yaml, "if");
+    if (text_of(ld, yaml, "title")) {
         task->title = keep(ld, json_string_valid(title->text, title->len));
         collect(ld, &t.placeholders, title, NULL);
     }
-    task->when = when ? load_query(ld, when, NULL) : NULL;
-    key_duration(ld, yaml, "timeout", &node->timeout_ms);
+    task->when =
+        when && (when->kind != YAML_SCALAR || when->len) ? load_query(ld, when, NULL) : NULL;
+    if (given(yaml, "timeout")) key_duration(ld, yaml, "timeout", &node->timeout_ms);
     if (node->kind) {
         load_task_vars(&t);
         load_task_config(&t);
@@ -314,6 +379,12 @@ static const Kind *task_kind(const NodeContext *c, const YamlNode *yaml) {
     }
     const char *text = field_text(ld, name, "`name`");
     const Kind *kind = text ? find_kind(c, DIALECT_TASKS, name, &found) : NULL;
+    if (text && !found && strcmp(text, "generate_random_mnemonic") == 0) {
+        YamlNode other = *name; /* the name that it has had since */
+        other.text = "get_random_mnemonic";
+        other.len = strlen(other.text);
+        kind = find_kind(c, DIALECT_TASKS, &other, &found);
+    }
     if (text && !found) {
         report_at(ld->reporter, name->spot, "There is no kind of task `%s`; the kinds are %s%s",
                   shown(name->text, name->len), kind_list(DIALECT_TASKS),
@@ -331,25 +402,59 @@ typedef struct TaskList {
     Json source; /* the list as JSON, borrowed; JSON_NONE: to be made for each */
 } TaskList;
 
+/* An id is any text; the node is called by it as far as it can be the name of a node. */
+typedef struct TaskName {
+    const YamlNode *id; /* NULL: it has none */
+    const char *name;
+    bool first; /* no other task of the list has taken the name */
+} TaskName;
+
+static TaskName name_by_id(NameGiver *names, const YamlNode *yaml) {
+    static const char allowed[] =
+        "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.-";
+    Loader *ld = names->ld;
+    const YamlNode *id = given(yaml, "id");
+    int line, col;
+    if (!id || !text_of(ld, yaml, "id") || !id->len) return (TaskName){0};
+    size_t len = id->len < TASK_NAME_MAX ? id->len : TASK_NAME_MAX;
+    char *name = arena_strndup(ld->arena, id->text, len);
+    for (char *p = name; *p; p++) *p = strchr(allowed, *p) ? *p : '_';
+    if (!strcmp(name, "__start__") || !strcmp(name, "__end__")) *name = '-';
+    Json first = json_object_get_c(names->taken, name);
+    yaml_line_col(yaml->spot.file, yaml->spot.at, &line, &col);
+    if (!json_is_none(first)) {
+        report_warning(
+            ld->reporter, id->spot,
+            "There is another task with the id `%s`, in line %d; `tasks` has the one that "
+            "began last.",
+            shown(id->text, id->len), (int)first.i);
+        return (TaskName){id, name, false};
+    }
+    names->taken = json_object_with(names->taken, name, json_int(line));
+    return (TaskName){id, name, true};
+}
+
 /* Nodes with their names and kinds; what is no map is left out. from has the index of each. */
 static void name_tasks(const NodeContext *c, const TaskList *list, size_t *from) {
     Loader *ld = c->ld;
     Graph *g = &c->graph->graph;
     NameGiver names = {ld, "task", json_object(), json_object()};
-    const char **ids = arena_alloc(ld->arena, list->n * sizeof *ids);
+    TaskName *given_names = arena_alloc(ld->arena, list->n * sizeof *given_names);
     for (size_t i = 0; i < list->n; i++) {
         bool map = expect_map(ld, list->items[i], "A task");
-        ids[i] = map ? given_id(&names, list->items[i]) : NULL;
+        given_names[i] = map ? name_by_id(&names, list->items[i]) : (TaskName){0};
     }
     for (size_t i = 0; i < list->n; i++) {
         const YamlNode *yaml = list->items[i];
         if (yaml->kind != YAML_MAP) continue;
         const Kind *kind = task_kind(c, yaml);
         Node *node = &g->nodes[g->nnodes];
-        start_node(c, node, yaml, ids[i] ? ids[i] : free_name(&names, kind ? kind->name : "task"));
-        if (ids[i]) {
+        const TaskName *by_id = &given_names[i];
+        const char *base = by_id->id ? by_id->name : kind ? kind->name : "task";
+        start_node(c, node, yaml, by_id->first ? by_id->name : free_name(&names, base));
+        if (by_id->id) {
             Task *task = arena_alloc(ld->arena, sizeof *task);
-            task->id = keep(ld, json_string_c(ids[i]));
+            task->id = keep(ld, json_string_valid(by_id->id->text, by_id->id->len));
             node->task = task;
         }
         node->kind = kind;
@@ -437,7 +542,7 @@ static void check_cron(Loader *ld, const YamlNode *line) {
 static void load_schedule(Loader *ld, const YamlNode *schedule, Graph *g) {
     const YamlNode *cron = yaml_get(schedule, "cron"), *line;
     bool value;
-    check_keys(ld, schedule, (KeyList){.names = schedule_keys}, "`schedule`");
+    look_for_keys(ld, schedule, (KeyList){.names = schedule_keys}, "`schedule`");
     key_bool(ld, schedule, "startup", &value);
     key_bool(ld, schedule, "skipQueue", &value);
     for (size_t at = 0;
@@ -456,15 +561,15 @@ static bool load_tasks_dialect(Loader *ld, LoadedFile *file, const YamlNode *roo
     g->scoped = true;
     g->recursion_limit = INT64_MAX;
     g->defaults = keep(ld, json_object());
-    check_keys(ld, root, (KeyList){.names = test_keys, .more = file->kind ? kind_file_keys : NULL},
-               "a test");
+    look_for_keys(ld, root,
+                  (KeyList){.names = test_keys, .more = file->kind ? kind_file_keys : NULL},
+                  "a test");
     load_kind_folders(ld, file, root);
     const YamlNode *config = key_map(ld, root, "config"), *vars = key_map(ld, root, "configVars");
     const YamlNode *schedule = key_map(ld, root, "schedule");
-    const char *id = key_text(ld, root, "id"), *name = key_text(ld, root, "name");
+    const char *id = text_of(ld, root, "id"), *name = text_of(ld, root, "name");
     g->name = name ? name : id ? id : g->name;
-    key_text(ld, root, "description");
-    key_duration(ld, root, "timeout", &g->timeout_ms);
+    if (given(root, "timeout")) key_duration(ld, root, "timeout", &g->timeout_ms);
     if (config) {
         g->defaults = keep(ld, yaml_json(config));
         load_keys(ld, graph, config);
@@ -490,4 +595,4 @@ static bool load_tasks_dialect(Loader *ld, LoadedFile *file, const YamlNode *roo
     return loaded;
 }
 
-const Dialect tasks_dialect = {"tasks", "tasks", "a test", load_tasks_dialect};
+const Dialect tasks_dialect = {"tasks", "tasks", "a test", YAML_TESTS, load_tasks_dialect};

@@ -264,19 +264,25 @@ static const YamlNode *find_key(Open *open, const YamlNode *key) {
     return open->parts[found.i];
 }
 
+static bool is_merge(const YamlNode *key) {
+    return !key->is_text && yaml_is(key, "<<");
+}
+
 static void check_key(Reading *r, Open *open, const YamlNode *key) {
     Spot spot = key->spot;
     if (key->kind != YAML_SCALAR) {
         fail(r, spot.at, spot.end, "A key must be a word or a text, not a list or a map.");
         return;
     }
-    if (!key->is_text && yaml_is(key, "<<")) {
-        fail(r, spot.at, spot.end,
-             "Merge keys (`<<`) are not part of YAML 1.2; write the keys out.");
-        return;
+    if (is_merge(key)) {
+        if (!r->limits.merge) {
+            fail(r, spot.at, spot.end, YAML_NO_MERGE);
+            return;
+        }
+        if (!r->limits.merge->file) *r->limits.merge = spot;
     }
     const YamlNode *earlier = find_key(open, key);
-    if (earlier) {
+    if (earlier && !r->limits.repeats) {
         int line, col;
         yaml_line_col(r->file, earlier->spot.at, &line, &col);
         report_at(r->reporter, spot, "`%s` is here a second time; the first is in line %d.",
@@ -429,11 +435,81 @@ static void close_open(Open *open) {
     json_clear(&open->seen);
 }
 
+/* ---- merge keys and keys that are there twice ---- */
+
+typedef struct Pairs {
+    YamlPair *items;
+    size_t n;
+    Json seen; /* place of each key */
+} Pairs;
+
+/* over: it counts more than one that is there already. */
+static void put_pair(Pairs *pairs, YamlPair pair, bool over) {
+    Json name = json_string_valid(pair.key->text, pair.key->len);
+    Json place = json_object_get(pairs->seen, name);
+    if (json_is_none(place)) {
+        pairs->seen = json_object_set(pairs->seen, name, json_int((int64_t)pairs->n));
+        pairs->items[pairs->n++] = pair;
+        return;
+    }
+    if (over) pairs->items[place.i] = pair;
+    json_unref(name);
+}
+
+/* The map of a merge key, or number i of its list; NULL: it is none, which was reported. */
+static const YamlNode *merged_map(Reading *r, const YamlNode *value, size_t i) {
+    const YamlNode *map = value->kind == YAML_LIST ? value->items[i] : value;
+    if (map->kind == YAML_MAP) return map;
+    report_at(r->reporter, map->spot, "`<<` must be a map, or a list of maps.");
+    return NULL;
+}
+
+static size_t merged_count(const YamlNode *value) {
+    return value->kind == YAML_LIST ? value->n : 1;
+}
+
+/* What the map says itself counts more than what it merges, and of that the first. */
+static void merge_pairs(Reading *r, const Open *open, YamlNode *node) {
+    size_t n = open->n / 2, most = n;
+    for (size_t i = 0; i < open->n; i += 2) {
+        const YamlNode *value = open->parts[i + 1];
+        for (size_t k = 0; is_merge(open->parts[i]) && k < merged_count(value); k++) {
+            const YamlNode *map = value->kind == YAML_LIST ? value->items[k] : value;
+            most += map->kind == YAML_MAP ? map->n : 0;
+        }
+    }
+    Pairs pairs = {arena_alloc(r->arena, (most + 1) * sizeof(YamlPair)), 0, json_object()};
+    for (size_t i = 0; i < open->n; i += 2) {
+        if (!is_merge(open->parts[i])) {
+            put_pair(&pairs, (YamlPair){open->parts[i], open->parts[i + 1]}, true);
+        }
+    }
+    for (size_t i = 0; i < open->n; i += 2) {
+        const YamlNode *value = open->parts[i + 1], *map;
+        for (size_t k = 0; is_merge(open->parts[i]) && k < merged_count(value); k++) {
+            map = merged_map(r, value, k);
+            for (size_t j = 0; map && j < map->n; j++) put_pair(&pairs, map->pairs[j], false);
+        }
+    }
+    json_unref(pairs.seen);
+    node->pairs = pairs.items;
+    node->n = pairs.n;
+}
+
+static bool is_plain_map(const Open *open) {
+    for (size_t i = 0; i < open->n; i += 2) {
+        if (is_merge(open->parts[i])) return false;
+    }
+    return true;
+}
+
 static void on_end(Reading *r, struct fy_event *e) {
     Open open = r->stack[--r->depth];
     YamlNode *node = open.node;
     node->spot.end = event_spot(r, e).end;
-    if (node->kind == YAML_MAP) {
+    if (node->kind == YAML_MAP && (r->limits.repeats || !is_plain_map(&open))) {
+        merge_pairs(r, &open, node);
+    } else if (node->kind == YAML_MAP) {
         node->n = open.n / 2;
         YamlPair *pairs = arena_alloc(r->arena, (node->n ? node->n : 1) * sizeof *pairs);
         for (size_t i = 0; i < node->n; i++) {

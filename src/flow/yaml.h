@@ -6,7 +6,8 @@
  * nesting. Whoever walks the tree may therefore recurse and need not count.
  *
  * The language is YAML 1.2 with its core schema, of which JSON is a part: one document a file, keys
- * that are scalars and not repeated. No tags but !!str, and no merge keys.
+ * that are scalars and not repeated. No tags but !!str. Merge keys (`<<`) are for who asks for them.
+ * Tests (YAML_TESTS) are read by the rules of the program that they were first written for.
  * A file that is none is read once more with its lines of code mended (yaml_mend.h).
  */
 #ifndef PAWL_YAML_H
@@ -21,6 +22,14 @@
 
 typedef struct Reporter Reporter;
 
+/* What unquoted words mean. */
+typedef enum YamlSchema {
+    YAML_CORE, /* the core schema of YAML 1.2 */
+    YAML_TESTS, /* the same, but 1_000 is 1000, 020 is 16, 0b11 is 3, hex past 64 bits is text, and a date
+                   is the text of a time */
+    YAML_TESTS_INSIDE, /* and yes, no, on and off are booleans: tests that other tests call */
+} YamlSchema;
+
 /* The text of a file, and where its lines are. */
 typedef struct YamlFile {
     const char *path;
@@ -29,6 +38,7 @@ typedef struct YamlFile {
     const size_t *lines; /* where each line starts */
     size_t nlines;
     const uint32_t *chars; /* characters before each chunk of YAML_CHUNK bytes */
+    YamlSchema schema;     /* for yaml_json() */
 } YamlFile;
 
 enum { YAML_CHUNK = 256 };
@@ -76,9 +86,14 @@ YamlFile *yaml_file(Arena *arena, const char *path, const char *text, size_t len
 
 enum { WEIGHT_BYTES = 1024 };
 
+#define YAML_NO_MERGE "Merge keys (`<<`) are not part of YAML 1.2; write the keys out."
+
 typedef struct YamlLimits {
     int depth;
     size_t *nodes_left; /* counted down */
+    Spot *merge;        /* gets the place of the first merge key, when there is one; NULL: there can
+                           be none */
+    bool repeats;       /* a key may be there twice: the last one counts */
 } YamlLimits;
 
 /* NULL when it is not YAML, is empty or goes over a limit; the reporter knows why. Repeated keys and
@@ -92,8 +107,9 @@ const YamlPair *yaml_pair(const YamlNode *map, const char *key);
 
 bool yaml_is(const YamlNode *node, const char *word); /* a scalar with that text */
 bool yaml_is_null(const YamlNode *node);
+bool yaml_is_switch(const YamlNode *node, bool *on); /* yes, no, on or off, quoted or not */
 
-/* The value by the core schema; given. */
+/* The value by the schema of its file; given. */
 Json yaml_json(const YamlNode *node);
 
 /* ---- places ---- */

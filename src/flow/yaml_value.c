@@ -5,6 +5,7 @@
 #include "utf8.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 /* ---- look-ups ---- */
@@ -101,7 +102,84 @@ static Json decimal_value(const char *s, size_t len) {
     return value;
 }
 
+/* ---- numbers and times of tests ---- */
+
+/* A whole number of any base that fits into 64 bits, without its underscores: JSON_NONE when it is none.
+ * *whole: it is one, but does not fit. */
+static Json whole_value(const char *s, bool *whole) {
+    bool minus = *s == '-';
+    const char *p = s + (*s == '-' || *s == '+'), *digits = "0123456789";
+    unsigned base = 10;
+    if (p[0] == '0' && p[1]) {
+        char mark = ascii_lower(p[1]);
+        base = mark == 'x' ? 16 : mark == 'b' ? 2 : 8;
+        digits = base == 16 ? "0123456789abcdefABCDEF" : base == 8 ? "01234567" : "01";
+        p += mark == 'x' || mark == 'b' || mark == 'o' ? 2 : 1;
+    }
+    *whole = *p && p[strspn(p, digits)] == '\0';
+    if (!*whole) return json_none();
+    uint64_t value = 0;
+    bool fits = true;
+    for (; *p; p++) {
+        unsigned digit = *p <= '9' ? (unsigned)(*p - '0') : ((unsigned)*p | 32) - 'a' + 10;
+        fits = fits && !__builtin_mul_overflow(value, (uint64_t)base, &value) &&
+               !__builtin_add_overflow(value, (uint64_t)digit, &value);
+    }
+    if (!fits || (minus && value > INT64_MAX)) return json_none();
+    if (value <= INT64_MAX) return json_int(minus ? -(int64_t)value : (int64_t)value);
+    char text[24];
+    int len = snprintf(text, sizeof text, "%llu", (unsigned long long)value);
+    return json_number_parse(text, (size_t)len);
+}
+
+/* 2024-01-01 and 2024-01-01 10:00:00, which are times: as RFC 3339 writes them. JSON_NONE when it is none. */
+static Json time_value(const char *s, size_t len) {
+    static const char shape[] = "dddd-dd-ddTdd:dd:dd";
+    char text[32];
+    if (len != 10 && len != sizeof shape - 1) return json_none();
+    for (size_t i = 0; i < len; i++) {
+        bool fits = shape[i] == 'd'   ? ascii_is_digit(s[i])
+                    : shape[i] == 'T' ? s[i] == ' ' || s[i] == 'T' || s[i] == 't'
+                                      : s[i] == shape[i];
+        if (!fits) return json_none();
+    }
+    int month = (s[5] - '0') * 10 + s[6] - '0', day = (s[8] - '0') * 10 + s[9] - '0';
+    if (month < 1 || month > 12 || day < 1 || day > 31) return json_none();
+    int n = snprintf(text, sizeof text, "%.10sT%sZ", s, len == 10 ? "00:00:00" : s + 11);
+    return json_string(text, (size_t)n);
+}
+
+/* JSON_NONE: it is a text. */
+static Json test_value(const char *s, size_t len) {
+    if (!ascii_is_digit(*s) && *s != '-' && *s != '+' && *s != '.') return json_none();
+    Buf plain = BUF_INIT;
+    for (size_t i = 0; i < len; i++) {
+        if (s[i] != '_') buf_addc(&plain, s[i]);
+    }
+    bool whole;
+    Json value = whole_value(plain.data, &whole);
+    if (json_is_none(value)) {
+        value = decimal_value(plain.data, plain.len);
+        bool power = !json_is_none(value) && strpbrk(plain.data, "eE"); /* 1e3 is 1000 */
+        if (power) json_put(&value, json_number(json_to_double(value)));
+    }
+    if (json_is_none(value)) value = time_value(s, len);
+    buf_clear(&plain);
+    return value;
+}
+
+bool yaml_is_switch(const YamlNode *node, bool *on) {
+    static const char *const words_of[][2] = {{"no", "yes"}, {"No", "Yes"}, {"NO", "YES"},
+                                              {"off", "on"}, {"Off", "On"}, {"OFF", "ON"}};
+    for (size_t i = 0; i < 2 * sizeof words_of / sizeof *words_of; i++) {
+        *on = i % 2;
+        if (yaml_is(node, words_of[i / 2][i % 2])) return true;
+    }
+    return false;
+}
+
 static Json scalar_value(const YamlNode *node) {
+    bool on;
     switch (word_meaning(node)) {
     case WORD_NULL: return json_null();
     case WORD_FALSE: return json_bool(false);
@@ -112,7 +190,12 @@ static Json scalar_value(const YamlNode *node) {
     default: break;
     }
     Json value = json_none();
-    if (!node->is_text && !memchr(node->text, '\0', node->len)) {
+    YamlSchema schema = node->spot.file->schema;
+    bool plain = !node->is_text && !memchr(node->text, '\0', node->len);
+    if (plain && schema == YAML_TESTS_INSIDE && yaml_is_switch(node, &on)) return json_bool(on);
+    if (plain && schema != YAML_CORE) {
+        value = test_value(node->text, node->len);
+    } else if (plain) {
         value = decimal_value(node->text, node->len);
         value = json_is_none(value) ? radix_value(node->text, node->len) : value;
     }

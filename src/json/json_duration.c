@@ -14,7 +14,8 @@ static const Unit time_units[] = {
     {"sec", 1000},      {"secs", 1000},     {"second", 1000},    {"seconds", 1000},
     {"m", 60000},       {"min", 60000},     {"mins", 60000},     {"minute", 60000},
     {"minutes", 60000}, {"h", 3600000},     {"hour", 3600000},   {"hours", 3600000},
-    {"d", 86400000},    {"day", 86400000},  {"days", 86400000},  {NULL, 0},
+    {"d", 86400000},    {"day", 86400000},  {"days", 86400000},  {"us", 1e-3},
+    {"ns", 1e-6},       {NULL, 0},
 };
 
 static const Unit size_units[] = {

@@ -28,13 +28,10 @@ def run_tasks_stops(world):
 
 
 def run_tasks_continue_on_failure(world):
-    """with continueOnFailure it goes on, and has failed all the same, with the first error"""
-    answer = play(world, run_tasks(says("a"), fails(4), says("b"), fails(5), says("c"),
-                                   continueOnFailure=True, id_="l"), says("d"), code=FAILED)
-    world.same((ran(world), result(answer, "l")), (["a", "b", "c"], FAILURE))
-    world.same(answer["error"]["exit_code"], 4)
-    answer = play(world, run_tasks(says("e"), says("f"), continueOnFailure=True))
-    world.same(answer["status"], "completed")
+    """R1: with continueOnFailure it goes on after failures, and succeeds"""
+    answer = play(world, run_tasks(says("a"), fails(4), says("b"), fails(5),
+                                   continueOnFailure=True, id_="l"), says("d"))
+    world.same((ran(world), result(answer, "l")), (["a", "b", "d"], SUCCESS))
 
 
 READINGS = [
@@ -62,7 +59,6 @@ def read_results(world, make, rows=None):
 def run_tasks_result(world):
     """run_tasks: invertResult turns its result round, ignoreResult succeeds whatever comes"""
     read_results(world, run_tasks)
-    read_results(world, lambda inner, **config: run_tasks(inner, continueOnFailure=True, **config))
 
 
 def run_tasks_inverted_error(world):
@@ -103,18 +99,13 @@ def concurrent_default_thresholds(world):
 
 
 def concurrent_failure_threshold(world):
-    """failureThreshold: so many failures fail it; fewer do not"""
-    answer = play(world, concurrent(fails(), says("a"), fails(), failureThreshold=3, id_="c"))
-    world.same((result(answer, "c"), ran(world)), (SUCCESS, ["a"]))
+    """failureThreshold: so many failures end it; after fewer all others run"""
+    answer = play(world, concurrent(fails(), shell("sleep 0.3; echo a >> ran"), fails(),
+                                    failureThreshold=3, id_="c"), code=FAILED)
+    world.same((result(answer, "c"), ran(world)), (FAILURE, ["a"]))
     answer = play(world, concurrent(fails(), fails(), hangs(), failureThreshold=2, id_="c"),
                   code=FAILED)
     world.same(result(answer, "c"), FAILURE)
-
-
-def concurrent_failure_threshold_none(world):
-    """failureThreshold 0: failures alone never fail it"""
-    answer = play(world, concurrent(fails(), fails(), fails(), failureThreshold=0, id_="c"))
-    world.same(result(answer, "c"), SUCCESS)
 
 
 def concurrent_success_threshold(world):
@@ -124,23 +115,12 @@ def concurrent_success_threshold(world):
     world.same((result(answer, "c"), ran(world)), (SUCCESS, ["a", "b"]))
 
 
-def concurrent_success_threshold_missed(world):
-    """successThreshold that is not reached is a failure, with the numbers in its sentence"""
-    answer = play(world, concurrent(works(), fails(), works(), successThreshold=3,
-                                    failureThreshold=0, id_="c"), code=FAILED)
-    world.same(result(answer, "c"), FAILURE)
-    answer = play(world, concurrent(works(), works(if_="false"), works(), successThreshold=3,
-                                    id_="c"), code=FAILED)
-    for number in ("2", "3"):
-        if number not in answer["error"]["message"]:
-            raise Broken(f"no {number} in {answer['error']['message']}")
-
-
 def concurrent_stop_on_threshold(world):
-    """stopOnThreshold false: the others are waited for, and the result is the one decided first"""
+    """stopOnThreshold false: the others are waited for, and any failure is one of the container"""
     answer = play(world, concurrent(works(), shell("sleep 0.3; echo a >> ran; exit 1"),
-                                    successThreshold=1, stopOnThreshold=False, id_="c"))
-    world.same((result(answer, "c"), ran(world)), (SUCCESS, ["a"]))
+                                    successThreshold=1, stopOnThreshold=False, id_="c"),
+                  code=FAILED)
+    world.same((result(answer, "c"), ran(world)), (FAILURE, ["a"]))
     answer = play(world, concurrent(fails(), shell("sleep 0.3; echo b >> ran"),
                                     stopOnThreshold=False, id_="c"), code=FAILED)
     world.same((result(answer, "c"), ran(world)), (FAILURE, ["a", "b"]))
@@ -231,12 +211,12 @@ def matrix_thresholds(world):
     """run_task_matrix one by one: thresholds end it early, stopOnThreshold false does not"""
     world.same(first_fails(world, want=FAILURE), ["1"])
     world.same(first_fails(world, want=FAILURE, stopOnThreshold=False), ["1", "2", "3"])
-    world.same(first_fails(world, want=SUCCESS, failureThreshold=2), ["1", "2", "3"])
-    world.same(first_fails(world, want=SUCCESS, failureThreshold=0), ["1", "2", "3"])
+    world.same(first_fails(world, want=FAILURE, failureThreshold=2), ["1", "2", "3"])
+    world.same(first_fails(world, want=FAILURE, failureThreshold=0), ["1", "2", "3"])
     world.same(first_fails(world, want=SUCCESS, failureThreshold=2, successThreshold=1), ["1", "2"])
     world.same(first_fails(world, want=FAILURE, failureThreshold=2, successThreshold=3),
                ["1", "2", "3"])
-    world.same(first_fails(world, want=SUCCESS, failureThreshold=0, successThreshold=1,
+    world.same(first_fails(world, want=FAILURE, failureThreshold=0, successThreshold=1,
                            stopOnThreshold=False), ["1", "2", "3"])
 
 
@@ -244,8 +224,8 @@ def matrix_concurrent_thresholds(world):
     """run_task_matrix at the same time: thresholds as those of run_tasks_concurrent"""
     every = ["1", "2", "3"]
     for config in ({"want": FAILURE, "stopOnThreshold": False},
-                   {"want": SUCCESS, "failureThreshold": 2},
-                   {"want": SUCCESS, "failureThreshold": 0},
+                   {"want": FAILURE, "failureThreshold": 2},
+                   {"want": FAILURE, "failureThreshold": 0},
                    {"want": FAILURE, "failureThreshold": 2, "successThreshold": 3}):
         world.same(first_fails(world, runConcurrent=True, **config), every)
     inner = shell("[ ${v} = 1 ] || sleep 60")
@@ -481,23 +461,17 @@ def external_succeeds(world):
 
 
 def external_timeout(world):
-    """the other test's own timeout holds"""
-    write_other(world, lingers("a"), timeout="400ms")
-    answer = play(world, external("other.yaml", id_="e"), code=FAILED)
-    world.same((answer["error"]["kind"], known(answer, "e")["timeout"]), ("timeout", True))
-
-
-def external_timeout_read(world):
-    """the other test's own timeout is a failure of it: expected or ignored as any other"""
-    write_other(world, hangs(), timeout="300ms")
-    for config in ({"expectFailure": True}, {"ignoreFailure": True}):
-        answer = play(world, external("other.yaml", id_="e", **config))
-        world.same(result(answer, "e"), SUCCESS, f"the result with {config}")
+    """X3: the other test's own timeout does not count"""
+    write_other(world, shell("sleep 0.3; echo a >> ran"), timeout="50ms")
+    answer = play(world, external("other.yaml", id_="e"))
+    world.same((result(answer, "e"), ran(world)), (SUCCESS, ["a"]))
 
 
 def external_missing(world):
-    """a file that is missing, includes itself, is no test or has a placeholder: errors at load"""
-    check(world, external("nobody.yaml")).gives(FAILED).says("nobody.yaml")
+    """a file that includes itself, is no test or has a placeholder: errors at load; a missing one fails its task"""
+    check(world, external("nobody.yaml")).gives(DONE).says("warning", "nobody.yaml")
+    answer = play(world, options(external("nobody.yaml", id_="e"), ignoreFailure=True), says("a"))
+    world.same((result(answer, "e"), ran(world)), (FAILURE, ["a"]))
     check(world, external("test.yaml")).gives(FAILED).says("test.yaml")
     check(world, external("${file}")).gives(FAILED).says("placeholder")
     world.write("graph.yaml", "nodes: [{name: a, jq: .}]\n")
@@ -515,15 +489,6 @@ def external_cleanup(world):
     write_other(world, says("a"), fails(), cleanup=[fails(), says("clean")])
     play(world, external("other.yaml"), says("b"), code=FAILED, cleanup=[says("last")])
     world.same(ran(world), ["a", "clean", "last"])
-
-
-@paced
-def external_cleanup_after_its_timeout(world):
-    """the other test's cleanupTasks run after its own timeout, and outside of it"""
-    write_other(world, lingers("a"), timeout=world.ms(400),
-                cleanup=[shell(f"sleep {world.seconds(0.6)}; echo clean >> ran")])
-    answer = play(world, options(external("other.yaml", id_="e"), ignoreFailure=True), says("b"))
-    world.same((ran(world), result(answer, "e")), (["a", "clean", "b"], FAILURE))
 
 
 @paced

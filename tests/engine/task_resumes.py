@@ -73,7 +73,8 @@ PLAYBOOKS = {
                     run_tasks(gate("d"), sets("x", 2)), id_="t"), gate("e")], {}, "acdbe"),
     "thresholds of run_tasks_concurrent": (
         [concurrent(gate("a", "exit 1"), gate("b", "exit 1"), gate("c"), gate("d"),
-                    failureThreshold=0, successThreshold=2, stopOnThreshold=False, id_="t"),
+                    failureThreshold=0, successThreshold=2, stopOnThreshold=False,
+                    ignoreResult=True, id_="t"),
          gate("e")], {}, "abcde"),
     "run_task_matrix": (
         [matrix(gate("m${v}", "echo '::set-var x ${v}'"), [1, 2, 3], id_="t")], {},

@@ -47,11 +47,37 @@ def test_unknown_kind(world):
 
 
 def test_unknown_keys(world):
-    """unknown keys of a test, a task and a config are errors with a suggestion"""
-    check(world, works(), cleanupTask=[works()]).gives(FAILED).says("`cleanupTasks`")
-    check(world, works(titel="x")).gives(FAILED).says("`title`")
-    check(world, shell("true", configVar={})).gives(FAILED).says("`configVars`")
+    """F9: unknown keys of a test, a task and a config are warnings with a suggestion"""
+    check(world, works(), cleanupTask=[works()]).gives(DONE).says("warning", "`cleanupTasks`")
+    check(world, works(titel="x")).gives(DONE).says("warning", "`title`")
+    check(world, shell("true", configVar={})).gives(DONE).says("warning", "`configVars`")
     check(world, task("run_shell", {"comand": "true"})).gives(FAILED).says("`command`")
+    play(world, works(titel="x"), says("a"), disable=True)
+    world.same(ran(world), ["a"])
+
+
+def test_strict(world):
+    """F9: with --strict they are errors, for check and for run"""
+    write_test(world, [works(titel="x")])
+    world("check", "--strict", "test.yaml").gives(FAILED).says("error", "`title`")
+    world("run", "--strict", "test.yaml").gives(USAGE).says("error", "`title`")
+    write_test(world, [works(title="x")])
+    world("run", "--strict", "test.yaml").gives(DONE)
+
+
+def test_old_keys(world):
+    """F10: old keys are warned of, and do nothing"""
+    old = {"stopChildOnResult": True, "failTaskCount": 1, "succeedTaskCount": 1,
+           "failOnUndecided": True}
+    check(world, concurrent(works(), **old)).gives(DONE).says("old key", "`failureThreshold`")
+    play(world, concurrent(works(), works(), **old), run_tasks(works(), **old),
+         matrix(works(), [1, 2], **old), options(works(), exitOnResult=True))
+
+
+def test_description_keys(world):
+    """F2: version and tags are there for people"""
+    answer = check(world, works(), version="1.0.0", tags=["a", "b"], description="c").gives(DONE)
+    world.same("warning" in answer.out + answer.err, False, "there is a warning")
 
 
 def test_wrong_files(world):
@@ -63,11 +89,9 @@ def test_wrong_files(world):
     check(world, run_tasks(works(), continueOnFailure="maybe")).gives(FAILED).says(
         "continueOnFailure")
     check(world, concurrent(works(), failureThreshold=-1)).gives(FAILED).says("failureThreshold")
-    check(world, background(works(), works(), onBackgroundComplete="explode")).gives(FAILED).says(
-        "explode", "failOrIgnore")
     check(world, task("run_command", {"command": []})).gives(FAILED).says("`command`")
     check(world).gives(FAILED)
-    check(world, works(id_="a"), works(id_="a")).gives(FAILED).says("`a`", "unique")
+    check(world, works(id_="a"), works(id_="a")).gives(DONE).says("warning", "`a`")
 
 
 def test_same_id_in_other_lists(world):
@@ -95,7 +119,7 @@ def test_schedule(world):
     world.same(play(world, works(), schedule=schedule)["status"], "completed")
     check(world, works(), schedule={"cron": "0 * *"}).gives(FAILED).says("0 * *")
     check(world, works(), schedule={"startup": "soon"}).gives(FAILED).says("`startup`")
-    check(world, works(), schedule={"crom": "@daily"}).gives(FAILED).says("`cron`")
+    check(world, works(), schedule={"crom": "@daily"}).gives(DONE).says("warning", "`cron`")
 
 
 def test_names(world):
@@ -286,7 +310,7 @@ def envelope_config_vars_wrong_type(world):
 
 def envelope_config_vars_at_load(world):
     """configVars of what is no field, or holds tasks or queries, is an error at load"""
-    check(world, works(configVars={"duratoin": "x"})).gives(FAILED).says("`duration`")
+    check(world, works(configVars={"duratoin": "x"})).gives(DONE).says("warning", "`duration`")
     check(world, run_tasks(works()) | {"configVars": {"tasks": "x"}}).gives(FAILED).says("`tasks`")
     check(world, shell("true", configVars={"envVars": "x"})).gives(FAILED).says("`envVars`")
     check(world, works(configVars={"duration": "1 +"})).gives(FAILED).says("test.yaml:")
@@ -570,7 +594,8 @@ def fill_other_types(world):
     for flag in (True, "true"):
         play(world, options(fails(), ignoreFailure="${flag}"), config={"flag": flag})
     for count in (2, "2"):
-        play(world, concurrent(fails(), works(), failureThreshold="${n}"), config={"n": count})
+        play(world, concurrent(fails(), works(), works(), failureThreshold="${n}",
+                               successThreshold=2), config={"n": count})
     for span in ("10ms", 0, "0"):
         play(world, task("sleep", {"duration": "${d}"}), config={"d": span})
     play(world, task("run_command", {"command": "${words}"}),

@@ -101,9 +101,9 @@ static void tests_are_checked_in_shape(void **state) {
         {"tasks: {}\n", "1:8: The tasks must be a list (`- name: ...`).\n"},
         {"tasks: [x]\n", "1:9: A task must be a map (`key: value`).\n"},
         {"task: []\ntasks: [{name: sleep, config: {duration: 0}}]\ncleanup: []\nnodez: 1\n",
-         "1:1: `task` is no key of a test; did you mean `tasks`?\n"
-         "3:1: `cleanup` is no key of a test; did you mean `cleanupTasks`?\n"
-         "4:1: `nodez` is no key of a test.\n"},
+         "1:1: warning: `task` is no key of a test and is ignored; did you mean `tasks`?\n"
+         "3:1: warning: `cleanup` is no key of a test and is ignored; did you mean `cleanupTasks`?\n"
+         "4:1: warning: `nodez` is no key of a test and is ignored.\n"},
         {"name: [x]\nid: {}\ntimeout: soon\nconfig: 3\nconfigVars: [a]\nschedule: now\n"
          "cleanupTasks: {name: sleep}\n"
          "tasks: [{name: sleep, config: {duration: 0}}]\n",
@@ -120,11 +120,163 @@ static void tests_are_checked_in_shape(void **state) {
          "1:35: `hourly` is no schedule: it has the five fields minute, hour, day, month and "
          "weekday (`0 */6 * * *`).\n"
          "1:56: `cron` must be a name, or a list of names.\n"
-         "1:61: `skipqueue` is no key of `schedule`; did you mean `skipQueue`?\n"},
+         "1:61: warning: `skipqueue` is no key of `schedule` and is ignored; did you mean "
+         "`skipQueue`?\n"},
         {"configVars: {a: '.b ++ 1'}\ntasks: [{name: sleep, config: {duration: 0}}]\n",
          "1:22: Unexpected '+'.\n"},
     };
     RUN(cases);
+}
+
+/* ---- keys that nobody reads, and words ---- */
+
+static void keys_that_nobody_reads_are_said_once(void **state) {
+    (void)state;
+    static const char text[] = "disable: true\n"
+                               "tasks:\n"
+                               "- {name: sleep, tilte: x, config: {duration: 0, foo: 1}}\n"
+                               "- {name: sleep, tilte: y, config: {duration: 0, foo: 1}}\n"
+                               "- {name: sleep, config: {duration: 0}, configVars: {bar: a}}\n"
+                               "- {name: run_shell, config: {command: ls, foo: 1}}\n";
+    expect(text,
+           "1:1: warning: `disable` is no key of a test and is ignored.\n"
+           "3:17: warning: `tilte` is no key of a task and is ignored; did you mean `title`?\n"
+           "3:49: warning: `foo` is no key of the config of a sleep task and is ignored.\n"
+           "5:53: warning: `bar` is no key of the config of a sleep task and is ignored.\n"
+           "6:43: warning: `foo` is no key of the config of a run_shell task and is ignored.\n");
+    Json texts = json_object_with(json_object(), "f", json_string_c(text));
+    FlowFiles files = {texts, "There is no such file."};
+    FlowReader reader = flow_files_reader(&files);
+    reader.strict = true;
+    FlowProblems problems = {0};
+    assert_null(flow_load("f", &reader, &problems));
+    assert_int_equal(problems.errors, 7);
+    assert_string_equal(problems.items[1].msg,
+                        "`tilte` is no key of a task; did you mean `title`?");
+    flow_problems_clear(&problems);
+    json_unref(texts);
+}
+
+static void old_keys_have_their_sentence(void **state) {
+    (void)state;
+    static const Case cases[] = {
+        {"tasks:\n- name: run_tasks\n  config:\n    stopChildOnResult: true\n"
+         "    tasks: [{name: sleep, config: {duration: 0}}]\n",
+         "4:5: warning: `stopChildOnResult` is an old key of the config of a run_tasks task and is "
+         "ignored; remove it.\n"},
+        {"tasks:\n- name: run_tasks_concurrent\n  config:\n    succeedTaskCount: 1\n"
+         "    tasks: [{name: sleep, config: {duration: 0}}]\n"
+         "  configVars: {failTaskCount: n, failOnUndecided: n}\n",
+         "4:5: warning: `succeedTaskCount` is an old key of the config of a run_tasks_concurrent "
+         "task and is ignored; `successThreshold` has taken its place.\n"
+         "6:16: warning: `failTaskCount` is an old key of the config of a run_tasks_concurrent task "
+         "and is ignored; `failureThreshold` has taken its place.\n"
+         "6:34: warning: `failOnUndecided` is an old key of the config of a run_tasks_concurrent "
+         "task and is ignored; remove it.\n"},
+        {"version: 1.0.0\ntags: [a, b]\ntasks: [{name: sleep, config: {duration: 0}}]\n", ""},
+    };
+    RUN(cases);
+}
+
+static void words_are_read_as_in_go(void **state) {
+    (void)state;
+    static const struct {
+        const char *word, *means;
+    } rows[] = {
+        {"0x10", "16"},
+        {"0X1F", "31"},
+        {"-0x10", "-16"},
+        {"0o20", "16"},
+        {"020", "16"},
+        {"-020", "-16"},
+        {"089", "89"},
+        {"0b10000", "16"},
+        {"1_000", "1000"},
+        {"1_000.5", "1000.5"},
+        {"+7", "7"},
+        {"0", "0"},
+        {"0.5", "0.5"},
+        {".5", "0.5"},
+        {"1e3", "1000"},
+        {"0xffffffffffffffff", "18446744073709551615"},
+        {"0xffffffffffffffff0", "\"0xffffffffffffffff0\""},
+        {"0x", "\"0x\""},
+        {"0xg", "\"0xg\""},
+        {"0b12", "\"0b12\""},
+        {"_1", "\"_1\""},
+        {"1_a", "\"1_a\""},
+        {"yes", "\"yes\""},
+        {"on", "\"on\""},
+        {"true", "true"},
+        {"~", "null"},
+        {"2024-01-01", "\"2024-01-01T00:00:00Z\""},
+        {"2024-01-01 10:20:30", "\"2024-01-01T10:20:30Z\""},
+        {"2024-13-01", "\"2024-13-01\""},
+        {"'0x10'", "\"0x10\""},
+        {"1.2.3", "\"1.2.3\""},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        Buf text = BUF_INIT, want = BUF_INIT;
+        buf_printf(&text, "config: {a: %s}\ntasks: [{name: sleep, config: {duration: 0}}]\n",
+                   rows[i].word);
+        buf_printf(&want, "{\"a\":%s}", rows[i].means);
+        Flow *flow = load(text.data);
+        expect_json(flow->main->defaults, want.data);
+        flow_unref(flow);
+        buf_clear(&text);
+        buf_clear(&want);
+    }
+    /* by the type of the field: texts as written, booleans also as switches */
+    Flow *flow =
+        load("tasks:\n- name: run_shell\n  config: {command: 0x12, shellArgs: [1e3, 020], "
+             "shell: }\n- {name: run_tasks, config: {continueOnFailure: yes, invertResult: "
+             "off,\n    tasks: [{name: sleep, config: {duration: 1500us}}]}}\n");
+    const Param *shell = flow->main->nodes[0].params, *list = flow->main->nodes[1].params;
+    expect_json(shell[RUN_SHELL_COMMAND].value, "\"0x12\"");
+    expect_json(shell[RUN_SHELL_ARGS].value, "[\"1e3\",\"020\"]");
+    expect_json(shell[RUN_SHELL_SHELL].value, "\"bash\"");
+    expect_json(list[RUN_TASKS_CONTINUE].value, "true");
+    expect_json(list[RUN_TASKS_INVERT].value, "false");
+    assert_int_equal(list[RUN_TASKS_TASKS].graph->nodes[0].params[TASK_SLEEP_FOR].number, 2);
+    flow_unref(flow);
+}
+
+static void maps_are_merged(void **state) {
+    (void)state;
+    Flow *flow = load("config:\n"
+                      "  a: &a {x: 1, y: 2}\n"
+                      "  b: &b {y: 3, z: 4}\n"
+                      "  c: {<<: *a, y: 5}\n"
+                      "  d: {y: 6, <<: [*a, *b]}\n"
+                      "  e: {'<<': *a}\n"
+                      "tasks:\n"
+                      "- &t {name: sleep, config: {duration: 1s}}\n"
+                      "- {<<: *t, id: again}\n");
+    expect_json(json_object_get_c(flow->main->defaults, "c"), "{\"y\":5,\"x\":1}");
+    expect_json(json_object_get_c(flow->main->defaults, "d"), "{\"y\":6,\"x\":1,\"z\":4}");
+    expect_json(json_object_get_c(flow->main->defaults, "e"), "{\"<<\":{\"x\":1,\"y\":2}}");
+    expect_names(flow->main, "sleep again");
+    assert_int_equal(flow->main->nodes[1].params[TASK_SLEEP_FOR].number, 1000);
+    flow_unref(flow);
+    static const Case cases[] = {
+        {"config: {<<: 1}\ntasks: [{name: sleep, config: {duration: 0}}]\n",
+         "1:14: `<<` must be a map, or a list of maps.\n"},
+        {"config: {a: 1, a: 2}\ntasks: [{name: sleep, config: {duration: 0}}]\n",
+         "1:16: `a` is here a second time; the first is in line 1.\n"},
+    };
+    RUN(cases);
+}
+
+static void tests_inside_are_read_as_before(void **state) {
+    (void)state;
+    Flow *flow = load_files(
+        (const File[]){{"f", "tasks: [{name: run_external_tasks, config: {testFile: g.yaml}}]\n"},
+                       {"g.yaml", "config: {a: yes, b: Off, c: 'on', d: 1, d: 2}\n"
+                                  "tasks: [{name: sleep, config: {duration: 0}}]\n"},
+                       {0}});
+    expect_json(flow->main->nodes[0].params[EXTERNAL_FILE].graph->defaults,
+                "{\"a\":true,\"b\":false,\"c\":\"on\",\"d\":2}");
+    flow_unref(flow);
 }
 
 /* ---- names ---- */
@@ -148,26 +300,28 @@ static void tasks_are_called_by_their_ids_or_kinds(void **state) {
     flow_unref(flow);
 }
 
-static void ids_are_names_and_unique_in_their_list(void **state) {
+static void ids_are_any_text(void **state) {
     (void)state;
     static const Case cases[] = {
         {"tasks:\n- {name: sleep, id: a, config: {duration: 0}}\n"
          "- {name: sleep, id: a, config: {duration: 0}}\n",
-         "3:21: There is another task with the id `a`, in line 2; ids must be unique in their "
-         "list.\n"},
-        {"tasks: [{name: sleep, id: a b, config: {duration: 0}}]\n",
-         "1:27: The id of a task is made of letters, digits, `_`, `.` and `-`, up to 200 of them; "
-         "`a b` is not.\n"},
+         "3:21: warning: There is another task with the id `a`, in line 2; `tasks` has the one that "
+         "began last.\n"},
         {"tasks: [{name: sleep, id: [a], config: {duration: 0}}]\n",
          "1:27: `id` must be a text.\n"},
-        {"tasks: [{name: sleep, id: '', config: {duration: 0}}]\n",
-         "1:28: The id of a task is made of letters, digits, `_`, `.` and `-`, up to 200 of them; "
-         "`` is not.\n"},
     };
     RUN(cases);
     Flow *flow = load("tasks:\n- {name: sleep, id: a, config: {duration: 0}}\n"
                       "- name: run_tasks\n"
-                      "  config: {tasks: [{name: sleep, id: a, config: {duration: 0}}]}\n");
+                      "  config: {tasks: [{name: sleep, id: a, config: {duration: 0}}]}\n"
+                      "- {name: sleep, id: a b, config: {duration: 0}}\n"
+                      "- {name: sleep, id: '', config: {duration: 0}}\n"
+                      "- {name: sleep, id: , config: {duration: 0}}\n"
+                      "- {name: sleep, id: __end__, config: {duration: 0}}\n");
+    expect_names(flow->main, "a run_tasks a_b sleep sleep-2 -_end__");
+    expect_json(flow->main->nodes[2].task->id, "\"a b\"");
+    expect_json(flow->main->nodes[3].task->id, "(none)");
+    expect_json(flow->main->nodes[5].task->id, "\"__end__\"");
     flow_unref(flow);
 }
 
@@ -227,8 +381,8 @@ static void envelopes_are_checked(void **state) {
     (void)state;
     static const Case cases[] = {
         {"tasks:\n- name: sleep\n  titel: x\n  confg: {}\n  config: {duration: 0}\n",
-         "3:3: `titel` is no key of a task; did you mean `title`?\n"
-         "4:3: `confg` is no key of a task; did you mean `config`?\n"},
+         "3:3: warning: `titel` is no key of a task and is ignored; did you mean `title`?\n"
+         "4:3: warning: `confg` is no key of a task and is ignored; did you mean `config`?\n"},
         {"tasks:\n- name: sleep\n  title: [x]\n  timeout: 5 parsecs\n  config: []\n  configVars: 1\n",
          "2:9: `duration` is missing in `config`, which a sleep task needs: how long.\n"
          "3:10: `title` must be a text.\n"
@@ -237,7 +391,8 @@ static void envelopes_are_checked(void **state) {
          "6:15: `configVars` must be a map (`key: value`).\n"},
         {"tasks:\n- name: sleep\n  config: {durations: 0}\n",
          "3:11: `duration` is missing in `config`, which a sleep task needs: how long.\n"
-         "3:12: `durations` is no key of the config of a sleep task; did you mean `duration`?\n"},
+         "3:12: warning: `durations` is no key of the config of a sleep task and is ignored; did "
+         "you mean `duration`?\n"},
         {"tasks: [{name: sleep}]\n",
          "1:16: `duration` is missing in `config`, which a sleep task needs: how long.\n"},
         {"tasks:\n- name: sleep\n  config: {duration: 0}\n  if: validators >> 3\n",
@@ -255,7 +410,8 @@ static void config_vars_name_parameters(void **state) {
     static const Case cases[] = {
         {"tasks:\n- name: sleep\n  configVars: {duraton: a}\n",
          "2:9: `duration` is missing in `config`, which a sleep task needs: how long.\n"
-         "3:16: `duraton` is no key of the config of a sleep task; did you mean `duration`?\n"},
+         "3:16: warning: `duraton` is no key of the config of a sleep task and is ignored; did you "
+         "mean `duration`?\n"},
         {"tasks:\n- name: run_tasks\n  configVars: {tasks: a}\n",
          "2:9: `tasks` is missing in `config`, which a run_tasks task needs: run one after the "
          "other.\n"
@@ -384,7 +540,7 @@ static void tasks_hold_tasks(void **state) {
     const Node *background = node_of(tasks, "run_task_background");
     expect_names(background->params[BACKGROUND_FOREGROUND].graph, "front");
     expect_names(background->params[BACKGROUND_BACKGROUND].graph, "back");
-    assert_int_equal(background->params[BACKGROUND_ON_COMPLETE].number, 3); /* failOrIgnore */
+    expect_json(background->params[BACKGROUND_ON_COMPLETE].value, "\"failOrIgnore\"");
     const Node *matrix = node_of(flow->main, "run_task_matrix");
     expect_json(matrix->params[MATRIX_VALUES].value, "[1,\"a\"]");
     expect_json(json_object_get_c(node_of(tasks, "inner")->source, "id"), "\"inner\"");
@@ -489,7 +645,8 @@ static void only_files_of_one_dialect_go_into_each_other(void **state) {
                  "a file of the graph dialect (`nodes`): only files of the same dialect go into "
                  "each other.\n");
     expect_files((const File[]){{"f", external}, {0}},
-                 "1:55: The workflow `g.yaml` cannot be used. There is no such file.\n");
+                 "1:55: warning: There is no file `g.yaml` now. It is looked for again when the "
+                 "task begins.\n");
     expect_files(
         (const File[]){{"f", "tasks: [{name: run_external_tasks, config: {testFile: f}}]\n"}, {0}},
         "1:55: The workflow includes itself: f -> f.\n");
@@ -663,7 +820,12 @@ int main(void) {
         JSON_TEST(a_test_that_says_little_gets_the_defaults),
         JSON_TEST(tests_are_checked_in_shape),
         JSON_TEST(tasks_are_called_by_their_ids_or_kinds),
-        JSON_TEST(ids_are_names_and_unique_in_their_list),
+        JSON_TEST(ids_are_any_text),
+        JSON_TEST(keys_that_nobody_reads_are_said_once),
+        JSON_TEST(old_keys_have_their_sentence),
+        JSON_TEST(words_are_read_as_in_go),
+        JSON_TEST(maps_are_merged),
+        JSON_TEST(tests_inside_are_read_as_before),
         JSON_TEST(kinds_are_those_that_there_are),
         JSON_TEST(a_task_has_what_the_file_says),
         JSON_TEST(envelopes_are_checked),
