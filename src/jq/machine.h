@@ -98,6 +98,7 @@ struct JqRun {
     bool on_fiber;  /* it runs now */
     bool abandoned; /* and is to end soon, whatever it comes to */
 
+    bool used;        /* since it was reset */
     bool failed_hard; /* not to be caught: budget or cancellation */
     bool paused;
     bool off_path; /* the error is that of a path expression: a question mark does not hide it */

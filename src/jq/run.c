@@ -28,6 +28,7 @@ JqRun *jq_run_new(const JqProgram *p, const JqHost *host) {
 }
 
 static void reset(JqRun *m) {
+    if (!m->used) return;
     if (m->apart) machine_abandon(m);
     fork_drop(m, 0);
     slots_drop(m, 0);
@@ -36,6 +37,7 @@ static void reset(JqRun *m) {
     json_clear(&m->raised);
     m->failed_hard = m->paused = false;
     m->state = RUN_IDLE;
+    m->used = false;
 }
 
 void jq_run_stop(JqRun *m) {
@@ -262,6 +264,7 @@ void jq_run_start(JqRun *m, Json input, const Json *vars) {
     m->heap_base = (int64_t)m->heap_at_exit;
     error_clear(&m->error);
     m->state = RUN_GO;
+    m->used = true;
     m->pc = p->funcs[0].entry;
     give_fuel(m);
     if (!frame_push(m, &p->funcs[0], (Header){0})) {
