@@ -53,6 +53,7 @@ struct StepCommand {
     size_t max_output;
     int64_t timeout; /* milliseconds; 0: none */
     Stream streams[2];
+    bool own_env;   /* nothing of the run's but PATH */
     bool cancelled; /* by us */
     bool again;     /* started a second time, so never a third */
 };
@@ -191,6 +192,10 @@ bool command_unset_env(StepCommand *command, const char *param, Json name, Error
     if (!env_name_fits(param, name, err)) return false;
     env_put(command, mem_strndup(json_string_data(&name), json_string_len(name)));
     return true;
+}
+
+void command_clear_env(StepCommand *command) {
+    command->own_env = true;
 }
 
 bool command_set_env_of(StepCommand *command, int param, Error *err) {
@@ -402,13 +407,16 @@ Json command_details(const StepCommand *command, const ProcessResult *result) {
     return OBJECT(
         KEY(end->code ? end->code : "exit_code", end->code ? json_int(result->code) : json_none()),
         KEY("stdout", most ? command_end_text(result, 1, most) : command_text(&result->out, 0)),
-        KEY("stderr", command_end_text(result, 2, STDERR_TAIL)));
+        KEY("stderr",
+            command->kind->joined ? json_none() : command_end_text(result, 2, STDERR_TAIL)));
 }
 
 char *command_failure(const StepCommand *command, const ProcessResult *result) {
     const CommandKind *kind = command->kind;
     Buf out = BUF_INIT;
-    const Buf *text = result->err_tail.len ? &result->err_tail : &result->err;
+    const Buf *whole = kind->joined ? &result->out : &result->err;
+    const Buf *end = kind->joined ? &result->out_tail : &result->err_tail;
+    const Buf *text = end->len ? end : whole;
     size_t len = without_newlines(text), from = len;
     while (from && text->data[from - 1] != '\n') from--;
     len -= from;
@@ -522,7 +530,8 @@ static const char **environment(const StepCommand *command) {
     while (run[count]) count++;
     const char **all = mem_alloc((count + command->env.n + 1) * sizeof *all);
     for (; *run; run++) {
-        if (!env_find(command, *run)) all[n++] = *run;
+        bool wanted = !command->own_env || !strncmp(*run, "PATH=", 5);
+        if (wanted && !env_find(command, *run)) all[n++] = *run;
     }
     for (size_t i = 0; i < command->env.n; i++) {
         if (strchr(command->env.items[i], '=')) all[n++] = command->env.items[i];
@@ -564,6 +573,10 @@ static void start(StepCommand *command) {
         .max_output = command->max_output,
         .max_kept = max_kept(command),
         .timeout_ms = (uint64_t)command->timeout,
+        .grace_ms = command->kind->grace_ms,
+        .end_signal = command->kind->end_signal,
+        .end_alone = command->kind->end_alone,
+        .joined = command->kind->joined,
         .on_output = on_output,
         .on_exit = on_exit_,
         .ctx = command,

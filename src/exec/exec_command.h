@@ -52,6 +52,11 @@ typedef struct CommandKind {
     const char *subject; /* of its sentences; NULL: "Command" */
     const char *timeout; /* the parameter that has its time; NULL: "timeout" */
     bool takes_cwd;      /* the node can say where it runs */
+    /* As in ProcessOptions. */
+    int end_signal;
+    bool end_alone;
+    uint64_t grace_ms;
+    bool joined; /* then its standard error is a part of its standard output */
     /* The work has more to it than this command: the step's data is the kind's own, which ends the
      * command with command_end() and lets go of it with command_free(). end() and refused() are the
      * last that is heard of it. */
@@ -91,6 +96,9 @@ bool command_set_env(StepCommand *command, const char *param, Json name, const c
                      size_t len, Error *err);
 /* It has no such variable, not even the run's. */
 bool command_unset_env(StepCommand *command, const char *param, Json name, Error *err);
+
+/* It has nothing of the run's environment but PATH. */
+void command_clear_env(StepCommand *command);
 
 /* All of the node's parameter `env`: strings as they are, other values as JSON. */
 bool command_set_env_of(StepCommand *command, int param, Error *err);

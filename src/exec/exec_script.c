@@ -2,9 +2,7 @@
  * workflow or a function of a program beside it.
  *
  * The code sees `state`, `env`, the variables in scope by their names, interrupt(value) and
- * log(...). What it returns is the result; code that returns nothing changes nothing. A task
- * (run_javascript) sees the variables as `vars`, and setVar() and setOutput() too; what it returns
- * are outputs.
+ * log(...). What it returns is the result; code that returns nothing changes nothing.
  *
  * interrupt() stops the run for a person. The call is then *parked* under the step's place: the
  * worker waits. When the node starts again with one more answer and the call is still there, it
@@ -35,8 +33,6 @@ enum {
     PARKED_MAX = 32,
     LOOK_MS = 1000, /* how often, at most, it is looked whether parked calls are still wanted */
     OUTPUT_MAX = 256 << 20,
-    MEMORY_OF_TASKS = 1 << 30,
-    OUTPUT_OF_TASKS = 16 << 20,
 };
 
 typedef struct Script Script;
@@ -59,22 +55,16 @@ struct Script {
     Json what;      /* [code, file, function] */
 };
 
-/* Where the parameters of a kind are; -1: it has none such. */
+/* The parameters of both are those of Python. */
 typedef struct ScriptKind {
     KindId kind;
     const char *word; /* .error.kind of an exception */
     WorkerLanguage language;
-    bool task;
-    int code, file, function, env, memory, max_output;
 } ScriptKind;
 
 static const ScriptKind script_kinds[] = {
-    {KIND_PYTHON, "python", WORKER_PYTHON, false, PYTHON_CODE, PYTHON_FILE, PYTHON_FUNCTION,
-     PYTHON_ENV, PYTHON_MEMORY, PYTHON_MAX_OUTPUT},
-    {KIND_JAVASCRIPT, "javascript", WORKER_JAVASCRIPT, false, PYTHON_CODE, PYTHON_FILE,
-     PYTHON_FUNCTION, PYTHON_ENV, PYTHON_MEMORY, PYTHON_MAX_OUTPUT},
-    {KIND_RUN_JAVASCRIPT, "javascript", WORKER_JAVASCRIPT, true, RUN_JAVASCRIPT_SCRIPT, -1, -1,
-     RUN_JAVASCRIPT_ENV, -1, -1},
+    {KIND_PYTHON, "python", WORKER_PYTHON},
+    {KIND_JAVASCRIPT, "javascript", WORKER_JAVASCRIPT},
 };
 
 static const ScriptKind *kind_of(const Step *step) {
@@ -83,9 +73,9 @@ static const ScriptKind *kind_of(const Step *step) {
     return kind;
 }
 
-/* JSON_NONE when the kind has no such parameter or nothing was written. */
+/* JSON_NONE when nothing was written. */
 static Json value_of(const Step *step, int index) {
-    return index < 0 ? json_none() : step_param(step, index)->value;
+    return step_param(step, index)->value;
 }
 
 static Json or_null(Json value) {
@@ -122,13 +112,6 @@ static void on_log(void *ctx, const char *stream, const char *bytes, size_t len)
     if (script->step) step_log(script->step, stream, bytes, len);
 }
 
-static void on_set(void *ctx, const char *what, Json name, Json value) {
-    Script *script = ctx;
-    if (!script->step) return;
-    bool var = strcmp(what, "var") == 0;
-    (var ? step_set_var : step_set_output)(script->step, json_ref(name), json_ref(value));
-}
-
 static void on_interrupt(void *ctx, Json value) {
     Script *script = ctx;
     Step *step = script->step;
@@ -154,16 +137,7 @@ static void on_interrupt(void *ctx, Json value) {
 
 static void succeed(Step *step, Json value) {
     JsonKind kind = json_kind(value);
-    if (step_node(step)->task) {
-        if (kind != JSON_NULL && kind != JSON_OBJECT) {
-            step_fail(
-                step, kind_of(step)->word, json_none(),
-                "The script returned a value of type %s; what it returns has to be an object of "
-                "outputs, or nothing.",
-                json_kind_name(kind));
-            return;
-        }
-    } else if (kind == JSON_NULL && json_is_none(step_node(step)->output)) {
+    if (kind == JSON_NULL && json_is_none(step_node(step)->output)) {
         step_succeed(step, json_object());
         return;
     }
@@ -175,7 +149,7 @@ static void succeed(Step *step, Json value) {
 static void fail_raised(Step *step, const WorkerResult *result) {
     const ScriptKind *kind = kind_of(step);
     const Node *node = step_node(step);
-    Json file = value_of(step, kind->file);
+    Json file = value_of(step, PYTHON_FILE);
     bool program = !json_is_none(file);
     int line = result->line;
     Buf message = BUF_INIT;
@@ -184,7 +158,7 @@ static void fail_raised(Step *step, const WorkerResult *result) {
         buf_printf(&message, " (%.*s:%d)", (int)json_string_len(file), json_string_data(&file),
                    line);
     } else if (line) {
-        line += step_param(step, kind->code)->line - 1;
+        line += step_param(step, PYTHON_CODE)->line - 1;
         buf_printf(&message, " (line %d of the code, %s:%d)", result->line, node->file, line);
     }
     Json blamed = !line ? json_none() : program ? json_ref(file) : json_string_c(node->file);
@@ -244,8 +218,8 @@ static void give_home(const Step *step, Given *given) {
 
 /* The program is beside the workflow's file. Its function is called like the node unless it has another
  * name. */
-static bool give_program(const Step *step, const ScriptKind *kind, Given *given, Error *err) {
-    Json file = value_of(step, kind->file), function = value_of(step, kind->function);
+static bool give_program(const Step *step, Given *given, Error *err) {
+    Json file = value_of(step, PYTHON_FILE), function = value_of(step, PYTHON_FUNCTION);
     const char *beside = step_node(step)->file, *slash = beside ? strrchr(beside, '/') : NULL;
     if (json_is_none(file)) return true;
     bool whole = json_string_len(file) && json_string_data(&file)[0] == '/';
@@ -259,31 +233,26 @@ static bool give_program(const Step *step, const ScriptKind *kind, Given *given,
     return exec_file(step, &given->path, err);
 }
 
-static bool give_env(Step *step, const ScriptKind *kind, Given *given, Error *err) {
-    const Param *param = step_param(step, kind->env);
+static bool give_env(Step *step, Given *given, Error *err) {
+    const Param *param = step_param(step, PYTHON_ENV);
     given->env = json_object();
     for (size_t i = 0; i < param->nfields; i++) {
         const struct ParamField *field = &param->fields[i];
-        Json value = (kind->task ? step_query : step_eval)(step, field->expr, err);
-        if (json_is_none(value) && err->code != ERR_NONE) {
-            error_wrap(err, "%s.%.*s", kind->task ? "envVars" : "env",
-                       (int)json_string_len(field->name), json_string_data(&field->name));
+        Json value = step_eval(step, field->expr, err);
+        if (json_is_none(value)) {
+            error_wrap(err, "env.%.*s", (int)json_string_len(field->name),
+                       json_string_data(&field->name));
             return false;
         }
-        if (json_is_none(value)) value = json_null();
         given->env = json_object_set(given->env, json_ref(field->name), value);
     }
     return true;
 }
 
-static int64_t number_of(const Step *step, int index, int64_t otherwise) {
-    return index < 0 ? otherwise : step_param(step, index)->number;
-}
-
 static bool give_all(Step *step, const ScriptKind *kind, Given *given, Error *err) {
     const Node *node = step_node(step);
-    bool code = json_kind(value_of(step, kind->code)) == JSON_STRING;
-    bool file = json_kind(value_of(step, kind->file)) == JSON_STRING;
+    bool code = json_kind(value_of(step, PYTHON_CODE)) == JSON_STRING;
+    bool file = json_kind(value_of(step, PYTHON_FILE)) == JSON_STRING;
     if (code == file) {
         return error_set(
             err, ERR_USAGE,
@@ -292,19 +261,17 @@ static bool give_all(Step *step, const ScriptKind *kind, Given *given, Error *er
                    "`%s: return {}`, or `%s: {file: nodes, function: name}`.",
             kind->word, kind->word);
     }
-    if (kind->max_output >= 0 && !exec_size_fits(step, kind->max_output, OUTPUT_MAX, err)) {
-        return false;
-    }
+    if (!exec_size_fits(step, PYTHON_MAX_OUTPUT, OUTPUT_MAX, err)) return false;
     Json definition = step_definition(step);
     buf_add(&given->realm, json_string_data(&definition), json_string_len(definition));
     json_unref(definition);
     give_home(step, given);
-    if (!give_program(step, kind, given, err)) return false;
+    if (!give_program(step, given, err)) return false;
     given->vars = json_object();
     for (size_t i = 0; i < node->nvars; i++) {
         given->vars = json_object_with(given->vars, node->vars[i], json_ref(step_var(step, i)));
     }
-    return give_env(step, kind, given, err);
+    return give_env(step, given, err);
 }
 
 /* ---- starting ---- */
@@ -328,9 +295,9 @@ static size_t answers_of(const Step *step) {
     return json_array_len(answers);
 }
 
-static Json what_of(const Step *step, const ScriptKind *kind) {
-    Json parts[] = {or_null(value_of(step, kind->code)), or_null(value_of(step, kind->file)),
-                    or_null(value_of(step, kind->function))};
+static Json what_of(const Step *step) {
+    Json parts[] = {or_null(value_of(step, PYTHON_CODE)), or_null(value_of(step, PYTHON_FILE)),
+                    or_null(value_of(step, PYTHON_FUNCTION))};
     return json_array_from(parts, 3);
 }
 
@@ -340,7 +307,7 @@ static bool call(Step *step, const ScriptKind *kind, const Given *given, Error *
     script->scripts = scripts;
     script->step = step;
     script->answers = answers_of(step);
-    script->what = what_of(step, kind);
+    script->what = what_of(step);
     bool program = given->path.len > 0;
     if (!step_reserve(step, json_size(step_state(step)), err)) {
         script_free(script);
@@ -348,7 +315,7 @@ static bool call(Step *step, const ScriptKind *kind, const Given *given, Error *
     }
     WorkerOptions options = {
         .language = kind->language,
-        .code = program ? json_none() : value_of(step, kind->code),
+        .code = program ? json_none() : value_of(step, PYTHON_CODE),
         .file = program ? given->path.data : NULL,
         .function = program ? given->function.data : NULL,
         .realm = given->realm.data,
@@ -358,11 +325,10 @@ static bool call(Step *step, const ScriptKind *kind, const Given *given, Error *
         .vars = json_object_len(given->vars) ? given->vars : json_none(),
         .answers = script->answers ? step_answers(step) : json_none(),
         .folder = step_folder(step),
-        .memory = (uint64_t)number_of(step, kind->memory, MEMORY_OF_TASKS),
-        .max_output = (size_t)number_of(step, kind->max_output, OUTPUT_OF_TASKS),
+        .memory = (uint64_t)step_param(step, PYTHON_MEMORY)->number,
+        .max_output = (size_t)step_param(step, PYTHON_MAX_OUTPUT)->number,
         .on_log = on_log,
         .on_interrupt = on_interrupt,
-        .on_set = on_set,
         .on_end = on_end,
         .ctx = script,
     };
@@ -376,8 +342,8 @@ static bool call(Step *step, const ScriptKind *kind, const Given *given, Error *
 }
 
 /* A parked call goes on when it is what asked the question that was answered last. */
-static bool go_on(Script *script, Step *step, const ScriptKind *kind) {
-    Json what = what_of(step, kind);
+static bool go_on(Script *script, Step *step) {
+    Json what = what_of(step);
     bool same = json_equal(script->what, what);
     json_unref(what);
     if (!same || answers_of(step) != script->answers + 1 || !worker_is_waiting(script->call)) {
@@ -409,7 +375,7 @@ static void exec_script_start(Step *step) {
             if (!step_place_wanted(step, script->place)) let_go(script);
         }
     }
-    if (parked && go_on(parked, step, kind)) return;
+    if (parked && go_on(parked, step)) return;
     if (parked) let_go(parked);
     error_clear(&err);
     if (!give_all(step, kind, &given, &err)) {

@@ -312,10 +312,12 @@ KIND(RUN_COMMAND, TASKS, "run_command", WORKS(run_command), "a program with its 
           .fallback = "false")
 END
 
-KIND(RUN_JAVASCRIPT, TASKS, "run_javascript", WORKS(script), "a piece of JavaScript")
+KIND(RUN_JAVASCRIPT, TASKS, "run_javascript", WORKS(run_javascript), "a piece of JavaScript")
     PARAM(RUN_JAVASCRIPT_SCRIPT, "script", TEXT,
-          "the body of an async function of `vars` and `env`, with setVar() and setOutput()",
+          "the body of an async function, for Node.js; it has env, vars, setVar() and more",
           .required = true)
+    PARAM(RUN_JAVASCRIPT_NODE, "nodePath", TEXT, "the program that runs it", .fallback = "\"node\"")
+    PARAM(RUN_JAVASCRIPT_ARGS, "nodeArgs", WORDS, "arguments for it", .fallback = "[]")
     PARAM(RUN_JAVASCRIPT_ENV, "envVars", QUERIES,
           "values for the script as `env`: queries over the variables", .secrets = true)
 END

@@ -32,7 +32,7 @@ enum {
     ATTACHED_POLL_MS = 50,
     MESSAGES_A_TURN = 16, /* so that one that prints all day does not keep the loop to itself */
     STOP_POLL_MS = 20,
-    STOP_MS = GRACE_MS + 1000,
+    STOP_MS = PROCESS_GRACE_MAX + 1000,
     LATE_MS = 5000, /* a supervisor that should have ended its child so long ago is of no use */
     LOOK_MS =
         200, /* once it should have, it is looked this often whether somebody has stopped it */

@@ -44,7 +44,7 @@ typedef enum ProcessEnd {
     PROCESS_FAILED,   /* never started: code is an errno */
 } ProcessEnd;
 
-enum { PROCESS_TAIL = 64 << 10 };
+enum { PROCESS_TAIL = 64 << 10, PROCESS_GRACE_MAX = 5000 };
 
 typedef struct ProcessResult {
     ProcessEnd end;
@@ -71,7 +71,12 @@ typedef struct ProcessOptions {
     size_t max_output; /* bytes of each stream in the result */
     size_t max_kept; /* bytes of each stream in the place, if more; the rest is read and dropped */
     uint64_t timeout_ms; /* since its start, whoever started it; 0: none */
-    uint64_t grace_ms;   /* between SIGTERM and SIGKILL; 0: 2000 */
+    uint64_t grace_ms;   /* between SIGTERM and SIGKILL; 0: 2000; at most PROCESS_GRACE_MAX */
+    int end_signal;      /* instead of SIGTERM; 0: none */
+    /* That goes to the child alone, and whoever else has its output open may go on with it until the grace is over. SIGKILL
+     * goes to the group in any case. */
+    bool end_alone;
+    bool joined; /* what it writes to standard error is a part of its standard output, in order */
     /* Output as it comes, for the log: stream is 1 or 2. Of what is kept only, nothing when we are
      * attached, and with gaps when we are too slow to take it: the child never waits for us. May be
      * NULL. */
@@ -87,7 +92,7 @@ Process *process_start(uv_loop_t *loop, const ProcessOptions *options, Error *er
 bool process_attached(const Process *p);
 int process_pid(const Process *p); /* of the child; 0 while not known or gone */
 
-/* SIGTERM to the group, SIGKILL after the grace. on_exit still comes. */
+/* SIGTERM to the group, or as the options say, and SIGKILL after the grace. on_exit still comes. */
 void process_end(Process *p);
 /* SIGSTOP and SIGCONT to the group; the timeout stands still between them. */
 void process_freeze(Process *p, bool frozen);
@@ -96,7 +101,7 @@ void process_freeze(Process *p, bool frozen);
 void process_free(Process *p);
 
 /* Ends whatever still runs in a place that some other process left behind, and waits for its end: at
- * most for the usual grace and a second. Nothing is started; a place that is not there is fine. False
+ * most for PROCESS_GRACE_MAX and a second. Nothing is started; a place that is not there is fine. False
  * when it could not be ended. Blocks: for commands that do one thing. */
 bool process_stop_place(const char *place, Error *err);
 

@@ -154,6 +154,9 @@ pid_t spawn(const SpawnTask *task) {
         [NUMBER_HAS_INPUT] = o->input != NULL,
         [NUMBER_INPUT_LEN] = o->input_len,
         [NUMBER_MASK_LEN] = o->mask_len,
+        [NUMBER_JOINED] = o->joined,
+        [NUMBER_END_ALONE] = o->end_alone,
+        [NUMBER_END_SIGNAL] = (uint64_t)o->end_signal,
     };
     size_t len = 0, argc = 0;
     for (int i = 0; i < NUMBERS; i++) {

@@ -4,9 +4,10 @@
  * All waiting is one poll over the signals, the two outputs and the input, with the nearest of
  * three deadlines:
  *
- *     timeout   the child's time is up: SIGTERM        held while frozen
+ *     timeout   the child's time is up: SIGTERM, or the signal that was said        held while frozen
  *     kill      the grace after SIGTERM is over: SIGKILL
- *     drain     the child is gone but somebody else keeps its output open: enough
+ *     drain     the child is gone but somebody else keeps its output open: enough. Where it alone was told to end, they have
+ *               the rest of the grace
  *
  * The child stays a zombie until the very end: as long as it is one, its group's number is taken
  * and a signal to the group meets nobody else.
@@ -385,11 +386,11 @@ static void start(Supervisor *s) {
     s->signals =
         must(s, kernel(SYS_signalfd4, -1, &orders, sizeof orders, SFD_CLOEXEC | SFD_NONBLOCK));
     open_mask(s);
-    int ends[3] = {open_input(s), open_stream(s, 0), open_stream(s, 1)};
-    start_child(s, ends);
-    for (int fd = 0; fd < 3; fd++) {
-        if (ends[fd] >= 0) kernel(SYS_close, ends[fd]);
-    }
+    int in = open_input(s), out = open_stream(s, 0), err = open_stream(s, 1);
+    start_child(s, (const int[3]){in, out, s->numbers[NUMBER_JOINED] ? out : err});
+    if (in >= 0) kernel(SYS_close, in);
+    kernel(SYS_close, out);
+    kernel(SYS_close, err);
     /* Only now, since the child's folder may be relative to ours. */
     kernel(SYS_chdir, "/");
     if (s->numbers[NUMBER_TIMEOUT]) s->timeout = now_ms() + (int64_t)s->numbers[NUMBER_TIMEOUT];
@@ -544,7 +545,8 @@ static void notice_exit(Supervisor *s) {
     }
     s->exited = true;
     s->finished = clock_ms(CLOCK_REALTIME);
-    s->drain = now_ms() + DRAIN_MS;
+    bool lets = s->ending && s->numbers[NUMBER_END_ALONE] && s->kill != NEVER;
+    s->drain = lets ? s->kill : now_ms() + DRAIN_MS;
     s->timeout = s->kill = NEVER;
     s->code = info.si_status;
     if (!s->ending) s->end = info.si_code == CLD_EXITED ? PROCESS_EXITED : PROCESS_SIGNALED;
@@ -558,7 +560,8 @@ static void end(Supervisor *s, ProcessEnd why) {
     s->end = why;
     s->timeout = NEVER;
     s->kill = now_ms() + (int64_t)(grace ? grace : GRACE_MS);
-    kernel(SYS_kill, -s->child, SIGTERM);
+    uint64_t order = s->numbers[NUMBER_END_SIGNAL];
+    kernel(SYS_kill, s->numbers[NUMBER_END_ALONE] ? s->child : -s->child, order ? order : SIGTERM);
     thaw(s); /* what is stopped cannot end */
 }
 

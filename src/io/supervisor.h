@@ -46,6 +46,9 @@ enum {
     NUMBER_HAS_INPUT,
     NUMBER_INPUT_LEN,
     NUMBER_MASK_LEN, /* 0: nothing is to be hidden in its output */
+    NUMBER_JOINED,   /* the flags and the signal, as in ProcessOptions */
+    NUMBER_END_ALONE,
+    NUMBER_END_SIGNAL,
     NUMBERS,
 };
 

@@ -149,12 +149,12 @@ def case_task(world):
 id: t
 name: t
 tasks:
-  - {name: run_javascript, id: js, config: {script: 'setVar("a", vars.x + env.Y); setOutput("b", 1); return {c: 2}', envVars: {Y: x}}}
+  - {name: run_javascript, id: js, config: {script: 'setVarJSON("a", vars.x + env.Y); setOutput("b", 1); return {c: 2}', envVars: {Y: x}}}
   - {name: run_shell, config: {command: 'echo "$A$B" > out', envVars: {A: .a, B: .tasks.js.outputs}}}
 config: {x: 20}
 """)
     world("run", "tasks.yaml").gives(DONE)
-    world.same(world.read("out").strip(), '40{"b":1,"c":2}')
+    world.same(world.read("out").strip(), '40{"b":"1","c":2}')
 
 
 # ---- asking ----

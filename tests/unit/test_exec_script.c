@@ -182,26 +182,6 @@ static void either_code_or_a_file(void **state) {
     fake_clear(&step);
 }
 
-/* ---- tasks ---- */
-
-static void a_task_sets_variables_and_outputs(void **state) {
-    (void)state;
-    Step step;
-    step_init(&step, KIND_RUN_JAVASCRIPT,
-              "setVar('a', vars.x); setOutput('b', env.E); console.log('hi'); return {c: 1}",
-              "{\"x\":7}");
-    fake_add_field(&step, RUN_JAVASCRIPT_ENV, "E", ".x + 1");
-    fake_run(&step);
-    assert_string_equal(step.set.data, "var a=7;out b=8;");
-    assert_string_equal(step.result, "{\"c\":1}");
-    assert_string_equal(step.log.data, "stdout|hi\n");
-    fake_clear(&step);
-    expect(KIND_RUN_JAVASCRIPT, "", "{}", "null");
-    expect(KIND_RUN_JAVASCRIPT, "return 7", "{}",
-           "javascript: The script returned a value of type number; what it returns has to be an "
-           "object of outputs, or nothing.");
-}
-
 /* ---- failures ---- */
 
 static void an_exception_names_the_line_in_the_workflow(void **state) {
@@ -393,7 +373,6 @@ int main(void) {
         TEST(modules_lie_beside_the_workflow_if_it_is_ours_alone),
         TEST(a_program_lies_beside_the_workflow),
         TEST(either_code_or_a_file),
-        TEST(a_task_sets_variables_and_outputs),
         TEST(an_exception_names_the_line_in_the_workflow),
         TEST(a_worker_that_dies_says_how),
         TEST(memory_over_its_limit_is_said),

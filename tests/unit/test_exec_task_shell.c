@@ -1,4 +1,4 @@
-/* The work of run_shell and run_command, without an engine (step_fake.h). */
+/* The work of run_shell, run_javascript and run_command, without an engine (step_fake.h). */
 #include "step_fake.h"
 
 #define OK "null" /* the result: outputs are set one by one */
@@ -412,33 +412,87 @@ static void shell_takes_no_line_that_is_cut_off(void **state) {
     fake_clear(&step);
 }
 
-/* ---- run_command ---- */
+/* ---- run_javascript ---- */
 
-static void command_runs_without_a_shell(void **state) {
-    (void)state;
-    expect_command("[\"printf\",\"%s|\",\"a b\",\"$HOME\",\"*\",\"\"]", false, OK,
-                   "out error=\"\";out stdout=\"a b|$HOME|*||\";out exit_code=0;");
-    expect_command("[\"sh\",\"-c\",\"echo warned >&2; echo done\"]", false, OK,
-                   "out error=\"\";out stdout=\"done\";out exit_code=0;");
+static void javascript_init(Step *step, const char *script) {
+    step_init(step, KIND_RUN_JAVASCRIPT);
+    step->node.name = "js";
+    step->node.file = "test.yaml";
+    step->params[RUN_JAVASCRIPT_SCRIPT].line = 10;
+    fake_set(step, RUN_JAVASCRIPT_SCRIPT, json_string_c(script));
+    fake_set(step, RUN_JAVASCRIPT_NODE, json_string_c("node"));
+    fake_set(step, RUN_JAVASCRIPT_ARGS, json_array());
 }
 
-static void command_that_fails_says_so(void **state) {
+static void expect_javascript(const char *script, const char *result, const char *set) {
+    Step step;
+    javascript_init(&step, script);
+    fake_add_field(&step, RUN_JAVASCRIPT_ENV, "LIST", ".list");
+    fake_run(&step);
+    assert_string_equal(step.result, result);
+    assert_string_equal(set_of(&step), set);
+    fake_clear(&step);
+}
+
+static void x5_javascript_sets_variables_and_outputs(void **state) {
+    (void)state;
+    expect_javascript("setVar('a', 7); setOutput('b', [1, 2]); setVar('c', 'x\\ny')", OK,
+                      "var a=\"7\";out b=\"1,2\";var c=\"x\\ny\";");
+    expect_javascript("setVarJSON('a', env.LIST); setOutputJSON('b'); console.log('::set-out c 1')",
+                      OK, "var a=[1,{\"k\":null}];out b=null;out c=\"1\";");
+    expect_javascript("return {n: vars.n}", OK, "out n=7;");
+    expect_javascript("", OK, "");
+}
+
+static void x5_javascript_that_throws_names_the_line(void **state) {
+    (void)state;
+    static const char *const cases[][2] = {
+        {"\nthrow new TypeError('oops')",
+         "javascript: TypeError: oops (line 2 of the code, test.yaml:11)"},
+        {"await 1;\nnope()",
+         "javascript: ReferenceError: nope is not defined (line 2 of the code, test.yaml:11)"},
+        {"throw 'text'", "javascript: Error: text"},
+        {"let x = ;", "javascript: SyntaxError: Unexpected token ';' (line 1 of the code, "
+                      "test.yaml:10)"},
+        {"await new Promise(() => {})",
+         "javascript: Error: The script waits for something that can never happen: nothing is left "
+         "that could end the wait."},
+        {"process.exit(4)", "exit: Command exited with code 4"},
+        {"setVar('a b', 1)",
+         "javascript: TypeError: a name cannot be empty or hold blanks: \"a b\" "
+         "(line 1 of the code, test.yaml:10)"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        expect_javascript(cases[i][0], cases[i][1], "");
+    }
+}
+
+/* ---- run_command ---- */
+
+static void k9_command_runs_without_a_shell(void **state) {
+    (void)state;
+    expect_command("[\"printf\",\"%s|\",\"a b\",\"$HOME\",\"*\",\"\"]", false, OK,
+                   "out stdout=\"a b|$HOME|*||\";out exit_code=0;");
+    expect_command("[\"sh\",\"-c\",\"echo warned >&2; echo done; echo again >&2\"]", false, OK,
+                   "out stdout=\"warned\\ndone\\nagain\";out exit_code=0;");
+}
+
+static void k9_command_that_fails_says_so(void **state) {
     (void)state;
     expect_command("[\"sh\",\"-c\",\"echo some; echo why >&2; exit 3\"]", false,
                    "exit: Command exited with code 3: why",
-                   "out error=\"why\";out stdout=\"some\";out exit_code=3;");
+                   "out error=\"exit status 3\";out stdout=\"some\\nwhy\";out exit_code=3;");
     expect_command("[\"false\"]", false, "exit: Command exited with code 1",
-                   "out error=\"Command exited with code 1\";out stdout=\"\";out exit_code=1;");
+                   "out error=\"exit status 1\";out stdout=\"\";out exit_code=1;");
 }
 
-static void command_may_be_allowed_to_fail(void **state) {
+static void k9_command_may_be_allowed_to_fail(void **state) {
     (void)state;
     expect_command("[\"sh\",\"-c\",\"echo some; echo why >&2; exit 3\"]", true, OK,
-                   "out error=\"why\";out stdout=\"some\";out exit_code=3;");
+                   "out error=\"exit status 3\";out stdout=\"some\\nwhy\";out exit_code=3;");
     expect_command("[\"sh\",\"-c\",\"kill -TERM $$\"]", true, OK,
-                   "out error=\"Command was ended by signal 15 (Terminated)\";out stdout=\"\";"
-                   "out exit_code=143;");
-    expect_command("[\"true\"]", true, OK, "out error=\"\";out stdout=\"\";out exit_code=0;");
+                   "out error=\"signal: terminated\";out stdout=\"\";out exit_code=143;");
+    expect_command("[\"true\"]", true, OK, "out stdout=\"\";out exit_code=0;");
 }
 
 static void command_that_is_not_there_fails_in_any_case(void **state) {
@@ -486,7 +540,7 @@ static void command_output_is_bounded(void **state) {
 static void command_lines_are_not_read_as_orders(void **state) {
     (void)state;
     expect_command("[\"echo\",\"::set-var a 1\"]", false, OK,
-                   "out error=\"\";out stdout=\"::set-var a 1\";out exit_code=0;");
+                   "out stdout=\"::set-var a 1\";out exit_code=0;");
 }
 
 int main(void) {
@@ -512,9 +566,11 @@ int main(void) {
         FAKE_TEST(shell_lines_are_not_lost_when_we_are_slow),
         FAKE_TEST(shell_output_is_bounded),
         FAKE_TEST(shell_takes_no_line_that_is_cut_off),
-        FAKE_TEST(command_runs_without_a_shell),
-        FAKE_TEST(command_that_fails_says_so),
-        FAKE_TEST(command_may_be_allowed_to_fail),
+        FAKE_TEST(x5_javascript_sets_variables_and_outputs),
+        FAKE_TEST(x5_javascript_that_throws_names_the_line),
+        FAKE_TEST(k9_command_runs_without_a_shell),
+        FAKE_TEST(k9_command_that_fails_says_so),
+        FAKE_TEST(k9_command_may_be_allowed_to_fail),
         FAKE_TEST(command_that_is_not_there_fails_in_any_case),
         FAKE_TEST(command_keeps_its_timeout_even_if_it_may_fail),
         FAKE_TEST(command_output_is_bounded),
