@@ -30,7 +30,7 @@ const ShapeName thing_shapes[] = {
      "{checkpoint: int, parent?: int, step: int, node?: text, frame: int, status: text, at: time, "
      "changed: [text], title?: text, update?: VALUE, failure?: FAILURE, edges?: [EDGE]} | {checkpoint: int, status: \"damaged\", error: text}"},
     {"EDGE",
-     "{from: text, frame: int, to: [text], error?: bool, tried: [{when: text, to: [text], gave: VALUE}], checkpoint?: int}"},
+     "{from: text, frame: int, to: [text], error?: bool, tried: [{when: text, to: [text], gave?: VALUE, type?: text, size?: int, error?: text}], checkpoint?: int}"},
     {"LOG",
      "{n: int, node: text, frame: int, execution: text, attempt: int, stream: \"stdout\"|\"stderr\"|\"log\", "
      "offset: int, at: time, text: text} | {n: int, error: text}"},

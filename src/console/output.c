@@ -5,6 +5,7 @@
 #include "terminal.h"
 #include "utf8.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -116,7 +117,7 @@ void table_clear(Table *t) {
 
 /* ---- edges ---- */
 
-enum { CONDITION_MAX = 60, GAVE_MAX = 40 };
+enum { CONDITION_MAX = 60, GAVE_MAX = 40, WHY_MAX = 100 };
 
 /* On one line, and not much of it. */
 static void put_short(const char *text, size_t len, size_t max, Buf *out) {
@@ -136,6 +137,35 @@ static void put_targets(Json edge, Buf *out) {
         buf_adds(out, i ? ", " : "");
         put_short(json_string_data(&name), json_string_len(name), CONDITION_MAX, out);
     }
+    buf_adds(out, json_array_len(to) ? "" : "nowhere");
+}
+
+/* What a condition gave, how large that is, or why it failed. */
+static void put_gave(Json one, Buf *out) {
+    static const struct {
+        const char *type, *words, *unit;
+    } sizes[] = {{"string", "a text", "byte"},
+                 {"array", "an array", "element"},
+                 {"object", "an object", "key"}};
+    int64_t size = field_number(one, "size", 0);
+    Json why = field_get(one, "error");
+    Buf gave = BUF_INIT;
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
+        if (json_string_is(field_get(one, "type"), sizes[i].type)) {
+            buf_printf(&gave, "%s of %" PRId64 " %s%s", sizes[i].words, size, sizes[i].unit,
+                       size == 1 ? "" : "s");
+        }
+    }
+    if (field_is_text(why)) {
+        buf_adds(out, "failed: ");
+        put_short(json_string_data(&why), json_string_len(why), WHY_MAX, out);
+    } else if (gave.len) {
+        buf_add(out, gave.data, gave.len);
+    } else {
+        json_print(field_get(one, "gave"), &(JsonPrintOptions){.max_bytes = GAVE_MAX + 4}, &gave);
+        put_short(gave.data ? gave.data : "", gave.len, GAVE_MAX, out);
+    }
+    buf_clear(&gave);
 }
 
 void output_edge(Json edge, Buf *out) {
@@ -144,13 +174,10 @@ void output_edge(Json edge, Buf *out) {
     put_targets(edge, out);
     for (size_t i = 0; i < n; i++) {
         Json one = json_array_get(tried, i), when = field_get(one, "when");
-        Buf gave = BUF_INIT;
-        json_print(field_get(one, "gave"), &(JsonPrintOptions){.max_bytes = GAVE_MAX + 4}, &gave);
         buf_adds(out, i ? ", " : " (");
         put_short(json_string_data(&when), json_string_len(when), CONDITION_MAX, out);
         buf_adds(out, ": ");
-        put_short(gave.data ? gave.data : "", gave.len, GAVE_MAX, out);
-        buf_clear(&gave);
+        put_gave(one, out);
     }
     buf_adds(out, n ? ")" : "");
 }

@@ -96,7 +96,11 @@ static const Edge *choose_edge(Frame *f, Edges edges, Error *err) {
                              : evaluator_run(f->run->evaluator, edge->when, l->state, NULL, err);
         if (frame_goes_on(f)) return NULL;
         bool taken = json_truthy(holds), failed = json_is_none(holds);
-        choice_tried(f, i, holds, !i);
+        if (failed) {
+            choice_failed(f, i, err, !i);
+        } else {
+            choice_tried(f, i, holds, !i);
+        }
         json_unref(holds);
         if (failed) {
             error_wrap(err, "the condition of an edge from `%s`",
@@ -105,6 +109,7 @@ static const Edge *choose_edge(Frame *f, Edges edges, Error *err) {
         }
         if (taken) return edge;
     }
+    if (edges.n) choice_failed(f, edges.n - 1, NULL, false);
     error_set(
         err, ERR_DATA,
         "None of the edges from `%s` holds; an edge without `when` at the end would catch this.",

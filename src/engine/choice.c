@@ -4,6 +4,8 @@
 #include "frame.h"
 #include "mem.h"
 
+#include <string.h>
+
 enum { TEXT_MAX = 100 }; /* bytes of a string that is kept */
 
 /* ---- noting ---- */
@@ -34,28 +36,51 @@ static bool is_wanted(const Run *run) {
     return run->engine->storage || run_wants(run, EVENT_STEP);
 }
 
-/* What is kept of a value; given. */
-static Json kept(Json value) {
+/* What is kept of what a condition gave; given. Of a text that is cut a secret could be left in part. */
+static Json kept(size_t edge, Json value) {
     JsonKind kind = json_kind(value);
-    if (kind == JSON_ARRAY) return OBJECT(KEY("array", (int64_t)json_array_len(value)));
-    if (kind == JSON_OBJECT) return OBJECT(KEY("object", (int64_t)json_object_len(value)));
-    if (kind == JSON_STRING && json_string_len(value) > TEXT_MAX) {
-        return OBJECT(KEY("string", (int64_t)json_string_len(value)));
-    }
-    return json_ref(value);
+    size_t size = kind == JSON_ARRAY    ? json_array_len(value)
+                  : kind == JSON_OBJECT ? json_object_len(value)
+                  : kind == JSON_STRING ? json_string_len(value)
+                                        : 0;
+    bool whole = kind == JSON_STRING ? size <= TEXT_MAX : kind != JSON_ARRAY && kind != JSON_OBJECT;
+    return whole ? ARRAY(json_int((int64_t)edge), json_ref(value))
+                 : ARRAY(json_int((int64_t)edge), json_null(), json_string_c(json_kind_name(kind)),
+                         json_int((int64_t)size));
 }
 
-void choice_tried(Frame *f, size_t edge, Json value, bool fresh) {
-    JsonKind kind = json_kind(value);
+/* The choice that conditions of the frame are tried for; NULL: nothing of it is noted yet. */
+static Choice *choice_under_way(Frame *f, bool fresh) {
     Choice *c = f->run->nchoices ? open_choice(f->run, f->id) : NULL;
     if (c && fresh) {
         drop_choice(f->run, c);
         c = NULL;
     }
+    return c;
+}
+
+/* Consumes it. */
+static void add_odd(Choice *c, Json one) {
+    c->odd = json_array_push(json_is_none(c->odd) ? json_array() : c->odd, one);
+}
+
+void choice_tried(Frame *f, size_t edge, Json value, bool fresh) {
+    JsonKind kind = json_kind(value);
+    Choice *c = choice_under_way(f, fresh);
     if (kind == JSON_TRUE || kind == JSON_FALSE || !is_wanted(f->run)) return;
+    add_odd(c ? c : add_choice(f), kept(edge, value));
+}
+
+void choice_failed(Frame *f, size_t edge, const Error *why, bool fresh) {
+    Choice *c = choice_under_way(f, fresh);
+    if (!is_wanted(f->run)) return;
     c = c ? c : add_choice(f);
-    Json pair = ARRAY(json_int((int64_t)edge), kept(value));
-    c->odd = json_array_push(json_is_none(c->odd) ? json_array() : c->odd, pair);
+    c->none = true;
+    c->edge = (int)edge;
+    if (why) {
+        add_odd(c, ARRAY(json_int((int64_t)edge), json_null(), json_string_c("error"),
+                         json_string_valid(why->msg, strlen(why->msg))));
+    }
 }
 
 void choice_made(Frame *f, const Edges *edges, const Edge *edge, bool error) {
@@ -77,8 +102,13 @@ void choices_clear(Run *run) {
     mem_free(run->choices);
 }
 
+/* As a checkpoint has it. */
+static int64_t number_of(const Choice *c) {
+    return c->none ? -1 - c->edge : c->edge;
+}
+
 Json choice_json(const Choice *c) {
-    return ARRAY(json_bool(c->error), json_int(c->edge),
+    return ARRAY(json_bool(c->error), json_int(number_of(c)),
                  json_is_none(c->odd) ? json_null() : json_ref(c->odd), json_int(c->at.frame),
                  json_int((int64_t)c->at.level),
                  c->node ? json_ref(c->node->name_json) : json_null());
@@ -94,31 +124,41 @@ static Json targets_of(const Graph *g, const Edge *edge) {
     return to;
 }
 
-/* What the condition of an edge gave; given. */
-static Json gave(Json odd, int64_t edge, bool taken) {
+/* What the condition of an edge gave, added to what is told of it. Consumes that. */
+static Json with_gave(Json told, Json odd, int64_t edge, bool taken) {
+    enum { EDGE, VALUE, TYPE, SIZE, WHY = SIZE };
     for (size_t i = 0; i < json_array_len(odd); i++) {
-        Json pair = json_array_get(odd, i), number = json_array_get(pair, 0);
-        if (json_tag(number) == JSON_TAG_INT && number.i == edge) {
-            return json_ref(json_array_get(pair, 1));
+        Json one = json_array_get(odd, i), type = json_array_get(one, TYPE);
+        if (image_int(one, EDGE) != edge) continue;
+        if (json_is_none(type))
+            return OBJECT_ADD(told, KEY("gave", json_ref(json_array_get(one, VALUE))));
+        Json last = json_array_get(one, SIZE);
+        bool failed = json_string_is(type, "error"), sound = json_kind(type) == JSON_STRING;
+        if (failed && json_kind(last) == JSON_STRING)
+            return OBJECT_ADD(told, KEY("error", json_ref(last)));
+        if (!failed && sound && json_tag(last) == JSON_TAG_INT) {
+            return OBJECT_ADD(told, KEY("type", json_ref(type)), KEY("size", last));
         }
     }
-    return json_bool(taken);
+    return OBJECT_ADD(told, KEY("gave", taken));
 }
 
-static Json tell(const Graph *g, const Node *node, int64_t frame, bool error, int64_t taken,
+/* number: as choice_json() has it. */
+static Json tell(const Graph *g, const Node *node, int64_t frame, bool error, int64_t number,
                  Json odd) {
     const Edges *edges = !node ? &g->start : error ? &node->error_edges : &node->edges;
-    if (taken < 0 || (size_t)taken >= edges->n) return json_none();
+    bool none = number < 0;
+    int64_t last = none ? -1 - number : number;
+    if (last < 0 || (size_t)last >= edges->n) return json_none();
     Json tried = json_array();
-    for (int64_t i = 0; i <= taken; i++) {
+    for (int64_t i = 0; i <= last; i++) {
         const Edge *edge = &edges->items[i];
         if (!edge->when) continue;
-        tried = json_array_push(tried, OBJECT(KEY("when", edge->when->text),
-                                              KEY("to", targets_of(g, edge)),
-                                              KEY("gave", gave(odd, i, i == taken))));
+        Json told = OBJECT(KEY("when", edge->when->text), KEY("to", targets_of(g, edge)));
+        tried = json_array_push(tried, with_gave(told, odd, i, i == last && !none));
     }
     return OBJECT(KEY("from", node ? node->name : "__start__"), KEY("frame", frame),
-                  KEY("to", targets_of(g, &edges->items[taken])),
+                  KEY("to", none ? json_array() : targets_of(g, &edges->items[last])),
                   KEY("error", error ? json_bool(true) : json_none()), KEY("tried", tried));
 }
 
@@ -131,7 +171,8 @@ Json choices_tell(const Run *run) {
     Json list = json_none();
     for (size_t i = 0; i < run->nchoices; i++) {
         const Choice *c = &run->choices[i];
-        list = add_told(list, tell(c->graph, c->node, c->at.frame, c->error, c->edge, c->odd));
+        if (c->edge < 0) continue;
+        list = add_told(list, tell(c->graph, c->node, c->at.frame, c->error, number_of(c), c->odd));
     }
     return list;
 }

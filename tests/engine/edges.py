@@ -13,7 +13,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 from debugger import Debugger  # noqa: E402
-from world import DONE, WAITING, cases_of, run_all  # noqa: E402
+from world import DONE, FAILED, WAITING, cases_of, run_all  # noqa: E402
 
 STORES = ("sqlite:x.db", "file:x")
 
@@ -41,7 +41,8 @@ edges:
 
 def short(edge):
     """count -> odd: [false, true]"""
-    gave = [row["gave"] for row in edge["tried"]]
+    gave = [row["gave"] if "gave" in row else (row.get("type", "error"), row.get("size", row.get("error")))
+            for row in edge["tried"]]
     return (edge["from"], *edge["to"], gave) + (("error",) if edge.get("error") else ())
 
 
@@ -143,22 +144,73 @@ edges:
 
 
 def edges_of_large_values(world):
-    """of a condition that gives a large value the record has how large it is"""
+    """of a condition that gives a large value the record has what it is and how large, beside the values that were given"""
     world.write("flow.yaml", """\
 nodes:
-  - {name: a, jq: '{list: [range(5000)], text: ("x" * 5000), object: {a: 1, b: 2}, none: null}'}
+  - {name: a, jq: '{list: [range(5000)], text: ("x" * 300), object: {string: 300}, none: null}'}
   - {name: b, jq: '{}'}
+  - {name: c, jq: '{}'}
 edges:
   - {from: __start__, to: a}
   - {from: a, to: __end__, when: .none}
   - {from: a, to: b, when: .list}
   - {from: b, to: a, when: '.text == 1'}
-  - {from: b, to: __end__, when: .object}
+  - {from: b, to: c, when: .object}
+  - {from: c, to: __end__, when: .text}
 """)
     world("run", "flow.yaml", "--thread", "t", "-q").gives(DONE)
-    world.same(choices(world), [("a", [("a", "b", [None, {"array": 5000}])]),
-                                ("b", [("b", "__end__", [False, {"object": 2}])])])
-    world("history", "t", "-v").gives(DONE).says('b (.none: null, .list: {"array":5000})')
+    world.same(choices(world), [("a", [("a", "b", [None, ("array", 5000)])]),
+                                ("b", [("b", "c", [False, ("object", 1)])]),
+                                ("c", [("c", "__end__", [("string", 300)])])])
+    out = world("history", "t", "-v").gives(DONE)
+    out.says("b (.none: null, .list: an array of 5000 elements)")
+    out.says("c (.text == 1: false, .object: an object of 1 key)")
+    out.says("__end__ (.text: a text of 300 bytes)")
+
+
+def edges_that_fail(world):
+    """a condition that fails is told with its error, and what was tried before it; so is where none holds"""
+    flow = """\
+nodes: [{name: a, jq: '{n: 1, text: "no"}'}, {name: b, jq: '{}'}, {name: c, jq: '{}'}]
+edges:
+  - {from: __start__, to: a}
+  - {from: a, to: b, when: .n > 5}
+  - {from: a, to: b, when: .nothing}
+  - {from: a, to: c, when: %s}
+  - {from: a, to: __end__, when: .n == 1}
+  - {from: b, to: __end__}
+  - {from: c, to: __end__}
+"""
+    rows = ((".text + 1", "cannot be added"), ("empty", "gives no result"))
+    for store in STORES:
+        for i, (when, why) in enumerate(rows):
+            thread = f"t{i}"
+            world.write("flow.yaml", flow % json.dumps(when))
+            world("run", "flow.yaml", "--thread", thread, "-q", "--store", store).gives(FAILED)
+            (node, [edge]), = choices(world, thread, store)
+            world.same((node, edge[0], edge[1][:2], edge[1][2][0]), ("a", "a", [False, None], "error"), when)
+            assert why in edge[1][2][1], edge
+            out = world("history", thread, "-v", "--store", store).gives(DONE)
+            out.says(f"nowhere (.n > 5: false, .nothing: null, {when}: failed: ")
+            with Debugger(world, thread, "--store", store) as d:
+                last = d.call("edges")["last"]
+                world.same((last["from"], last["to"], len(last["tried"])), ("a", [], 3))
+        world.write("flow.yaml", (flow % "'.n > 7'").replace(".n == 1", ".n == 2"))
+        world("run", "flow.yaml", "--thread", "none", "-q", "--store", store).gives(FAILED)
+        world.same(choices(world, "none", store), [("a", [("a", [False, None, False, False])])])
+
+
+def edges_that_fail_at_the_start(world):
+    """the condition of an edge from the start, and inside a sub-workflow"""
+    world.write("sub.yaml", """\
+nodes: [{name: x, jq: '{}'}]
+edges: [{from: __start__, to: x, when: .n == 2}, {from: __start__, to: x, when: '.n | error'}, {from: x, to: __end__}]
+""")
+    world.write("flow.yaml", "state: {n: 1}\nnodes: [{name: s, workflow: ./sub.yaml}]\n")
+    for name in ("sub", "flow"):
+        world("run", name + ".yaml", "--thread", name, "-q", "--input", '{"n": 1}').gives(FAILED)
+        told = [edges for _, edges in choices(world, name)]
+        world.same([(e[0], e[1][0], e[1][1][0]) for edges in told for e in edges], [("__start__", False, "error")], name)
 
 
 def edges_of_long_conditions(world):
