@@ -408,9 +408,19 @@ static int leave_remote(Debug *d, ConsoleEnd end) {
         [CONSOLE_GONE] = "The process that had the run has gone, or let go of us. ",
     };
     int code = code_of(console_status(d->console));
-    if (code == EXIT_WAITING) say_way_back(d, words[end]);
+    if (code == EXIT_WAITING || end == CONSOLE_GONE) say_way_back(d, words[end]);
     target_close(&d->target);
     return code;
+}
+
+/* Commands that nobody did, since the session was over before them: how the run ended is not what was asked for. */
+static int code_with_left(Debug *d, int code) {
+    size_t left = console_left(d->console);
+    if (left) {
+        console_notice(d->console, "%zu command%s not done: the session was over before %s.", left,
+                       left > 1 ? "s were" : " was", left > 1 ? "them" : "it");
+    }
+    return left && code == EXIT_OK ? EXIT_WAITING : code;
 }
 
 /* ---- letting go: as `pawl run` from here on ---- */
@@ -448,9 +458,9 @@ static int converse(Debug *d, ConsoleBegin begin) {
     configure(d);
     set_breaks(d);
     ConsoleEnd end = console_go(d->console, begin);
-    if (d->target.remote) return leave_remote(d, end);
-    bool lets_go = end == CONSOLE_DETACHED || (end == CONSOLE_EXPIRED && goes_on(d));
-    return lets_go ? let_go(d) : leave_local(d);
+    bool remote = d->target.remote;
+    bool lets_go = !remote && (end == CONSOLE_DETACHED || (end == CONSOLE_EXPIRED && goes_on(d)));
+    return code_with_left(d, remote ? leave_remote(d, end) : lets_go ? let_go(d) : leave_local(d));
 }
 
 /* A run that was there goes on by itself when it is told not to pause. */
@@ -708,7 +718,7 @@ const Command command_debug = {
         "Where standard input is no terminal, or with -x, commands are read line by line; each that "
         "lets the run go on is over when something stops.\n\n"
         "Exit codes: 0, the run completed; 1, it failed or was cancelled; 2, the command line or the "
-        "workflow is wrong; 3, it was left paused or waiting; 4, another process has the run; 5, the store cannot be used.",
+        "workflow is wrong; 3, it was left paused or waiting, or the session was over before all commands were done; 4, another process has the run; 5, the store cannot be used.",
     OPTIONS(
         {"input", 'i', "JSON|@FILE|-", "what the state starts with: an object",
          TAKES(OPTION_TEXT, DebugArgs, given)},

@@ -221,6 +221,9 @@ static void note_session(Console *c, Json session) {
 static void take_note(Console *c, const char *operation, Json answer) {
     Json first = field_get(answer, "first");
     int64_t lines = (int64_t)json_array_len(field_get(answer, "lines"));
+    bool moved = !strcmp(operation, "back") || !strcmp(operation, "goto") ||
+                 !strcmp(operation, "reverse_continue");
+    c->stands = c->stands || moved;
     if (!strcmp(operation, "session") || !strcmp(operation, "configure")) {
         note_session(c, answer);
     } else if (!strcmp(operation, "source") && json_tag(first) == JSON_TAG_INT && lines) {
@@ -239,17 +242,21 @@ static bool write_document(const char *path, Json document, Error *err) {
     return ok || error_set(err, ERR_IO, "%s cannot be written: %s.", path, strerror(errno));
 }
 
+/* Whether something comes of what was asked: frames go on, or stop, or the run ends. */
+static bool lets_go(const char *operation, Json answer) {
+    bool always = !strcmp(operation, "abort") || !strcmp(operation, "answer");
+    return (always && !json_is_none(answer)) || json_array_len(field_get(answer, "resumed")) ||
+           json_array_len(field_get(answer, "paused")) ||
+           json_array_len(field_get(answer, "later"));
+}
+
 /* Waits for what comes of an order, unless it has let go of nothing. */
 static void follow(Console *c, const Order *order, Json answer) {
     const char *operation = order->operation;
     bool abort = !strcmp(operation, "abort"), replay = !strcmp(operation, "replay");
-    bool lets_go = abort || replay || !strcmp(operation, "answer") ||
-                   json_array_len(field_get(answer, "resumed")) ||
-                   json_array_len(field_get(answer, "paused")) ||
-                   json_array_len(field_get(answer, "later"));
     if (!strcmp(operation, "detach")) {
         leave(c, CONSOLE_DETACHED);
-    } else if ((order->flags & COMMAND_GOES) && lets_go) {
+    } else if ((order->flags & COMMAND_GOES) && (replay || lets_go(operation, answer))) {
         wait_for(c, abort ? CAME_SETTLED | CAME_OVER : replay ? CAME_REPLAY | CAME_OVER : CAME_ANY);
     } else if (order->flags & COMMAND_MOVES) {
         show_new_place(c, answer);
@@ -266,8 +273,11 @@ static void obey(Console *c, const Order *order) {
     c->shown = 0;
     c->came &= CAME_OVER;
     c->chosen = strcmp(order->operation, "frame") ? 0 : field_number(order->args, "frame", 0);
+    bool stood = c->stands && commands_operation_goes(order->operation);
+    c->stands = c->stands && !stood;
     Json answer = target_call(c->target, order->operation, json_ref(order->args), &err);
     bool ok = !json_is_none(answer), exports = order->text != NULL;
+    c->stands = c->stands || (stood && !lets_go(order->operation, answer));
     if (ok && exports && (ok = write_document(order->text, answer, &err))) {
         json_unref(answer);
         answer = OBJECT(KEY("file", order->text));
@@ -408,13 +418,20 @@ void console_do_quit(Console *c, const Order *order) {
     leave(c, CONSOLE_QUIT);
 }
 
+/* That frames stand still is told when it is on record, which may be later than it is so: what has come to pass and was
+ * not told is waited for, too. */
 void console_do_wait(Console *c, const Order *order) {
+    enum { UNTOLD_MS = 30000 };
     (void)order;
     console_flush(c);
     c->came &= CAME_OVER;
-    Json session = console_ask(c, "session", json_none());
-    if (json_string_is(field_get(session, "status"), "running")) {
+    Json session = console_ask(c, "session", json_none()), status = field_get(session, "status");
+    bool ended = json_string_is(status, "ended"), told = ended ? c->status[0] : c->stands;
+    if (json_string_is(status, "running")) {
         wait_for(c, CAME_ANY);
+    } else if (!told && !json_is_none(session)) {
+        give_grace(c, CAME_STOP | CAME_SETTLED | CAME_OVER, UNTOLD_MS);
+        if (c->came & CAME_ANY) wait_for(c, CAME_ANY);
     } else {
         console_notice(c, "Nothing is running.");
     }
@@ -642,7 +659,18 @@ ConsoleEnd console_go(Console *c, ConsoleBegin begin) {
     if (end == CONSOLE_DETACHED && !asked) {
         console_notice(c, "Somebody detached the session elsewhere.");
     }
+    bool cut = end != CONSOLE_QUIT && !asked;
+    c->left = cut ? prompt_left(c->prompt) : 0;
+    if (end == CONSOLE_GONE && c->host.json) {
+        console_event(c, OBJECT(KEY("event", "session"), KEY("status", "gone"),
+                                KEY("left", (int64_t)c->left)));
+        console_flush(c);
+    }
     return end;
+}
+
+size_t console_left(const Console *c) {
+    return c->left;
 }
 
 const char *console_status(const Console *c) {

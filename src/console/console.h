@@ -91,6 +91,8 @@ char *console_break_spec(const char *file, const char *text, size_t len, Error *
 /* One operation of the program's own; false after saying what is wrong. Consumes args. */
 bool console_call(Console *console, const char *operation, Json args, bool shown);
 
+/* How many commands that were given were not done, since the session was over before them; after console_go(). */
+size_t console_left(const Console *console);
 /* How the run settled, as `settled` said last; "" when it has not. */
 const char *console_status(const Console *console);
 int console_interrupts(Console *console);     /* as prompt_interrupts() */

@@ -211,6 +211,16 @@ static void note_alive(Console *c, Json event) {
     if (json_is_none(field_get(event, "reattached"))) c->status[0] = '\0';
 }
 
+static void note_resumed(Console *c, Json event) {
+    note_alive(c, event);
+    c->stands = false;
+}
+
+static void note_stopped(Console *c, Json event) {
+    (void)event;
+    c->stands = true;
+}
+
 /* The first word counts: a session that expires may be detached for that. */
 static void note_session(Console *c, Json event) {
     Json status = field_get(event, "status");
@@ -228,8 +238,8 @@ static const struct EventRow {
     void (*note)(Console *c, Json event); /* NULL: nothing to note */
 } event_rows[] = {
     {"paused", view_place, CAME_PAUSE, note_alive},
-    {"resumed", NULL, 0, note_alive},
-    {"stopped", NULL, CAME_STOP, NULL},
+    {"resumed", NULL, 0, note_resumed},
+    {"stopped", NULL, CAME_STOP, note_stopped},
     {"waiting", view_waiting, CAME_WAIT, NULL},
     {"settled", view_settled, CAME_SETTLED, note_settled},
     {"session", view_session_ends, 0, note_session},

@@ -29,6 +29,8 @@ struct Console {
 
     Json events; /* that nobody has looked at yet */
     unsigned came;
+    bool stands; /* we were told that nothing goes on by itself, and have let nothing go since */
+    size_t left; /* commands that were given and not done, since the session was over before them */
     bool gone, ending;
     ConsoleEnd end;
     ConsoleEnd over; /* how the session ended, as it said itself; CONSOLE_QUIT: it has not */

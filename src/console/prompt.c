@@ -453,6 +453,25 @@ char *prompt_line(Prompt *p, size_t *len) {
     return buf_detach(&out);
 }
 
+static size_t commands_in(const Lines *lines) {
+    size_t n = 0;
+    for (size_t at = lines->at; at < lines->text.len;) {
+        const char *from = lines->text.data + at;
+        const char *newline = memchr(from, '\n', lines->text.len - at);
+        size_t len = newline ? (size_t)(newline - from) : lines->text.len - at, blank = 0;
+        while (blank < len && strchr(" \t\r", from[blank]) && from[blank]) blank++;
+        n += blank < len && from[blank] != '#';
+        at += len + 1;
+    }
+    return n;
+}
+
+size_t prompt_left(const Prompt *p) {
+    size_t n = commands_in(&p->input);
+    for (size_t i = p->script; i < p->nscripts; i++) n += commands_in(&p->scripts[i]);
+    return n;
+}
+
 bool prompt_confirm(Prompt *p, const char *question) {
     char ask[200];
     if (!p->person || !reads_stdin(p)) return true;

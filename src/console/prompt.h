@@ -53,6 +53,10 @@ bool prompt_edits(const Prompt *p); /* a person is at a terminal */
  * and when turned() said so. */
 char *prompt_line(Prompt *p, size_t *len);
 
+/* How many commands were given that nobody has taken: in scripts, and in what of standard input was read. Comments and
+ * empty lines are none. */
+size_t prompt_left(const Prompt *p);
+
 /* Asks, and waits for yes or no; Ctrl-C is no. Where nobody can be asked the answer is yes. */
 bool prompt_confirm(Prompt *p, const char *question);
 

@@ -400,6 +400,24 @@ def attach_after_a_crash(world):
     end(world, process, DONE)
 
 
+def attach_with_a_script(world):
+    """commands that the process of the run did not live to see are counted, and not left out silently"""
+    commands = 5000
+    for thread, flow, code in (("t", FLOW, DONE), ("u", FLOW.replace("{c: 1}", "error"), FAILED)):
+        world.write("slow.yaml", flow)
+        world.write("script", "break c\nwait\ncontinue\n" + "print .b\n\n# nothing\n" * commands)
+        process = world.start("run", "slow.yaml", "--thread", thread)
+        world.wait_for("began")
+        threading.Timer(world.seconds(0.2), go_on, [world]).start()
+        answer = world("debug", thread, "-x", "script").gives(code or WAITING)
+        left = commands - answer.out.count("(pawl) print")
+        answer.says("The process that had the run has gone", f"`pawl debug {thread}` comes back to it.",
+                    f"{left} commands were not done: the session was over before them.")
+        end(world, process, code)
+        (world.folder / "began").unlink()
+        (world.folder / "go").unlink()
+
+
 def attach_left_over_is_pruned(world):
     """the socket that a killed process left goes when the next one listens; files that are none stay"""
     process = begin(world)

@@ -531,6 +531,23 @@ static void standard_input_is_not_read_where_scripts_do_not_name_it(void **state
     desk_free(d);
 }
 
+static void commands_that_nobody_took_are_counted(void **state) {
+    Desk *d = desk_new();
+    char path[128];
+    (void)state;
+    write_script(d, path, sizeof path, "one\n\n  # a comment\n two\nthree");
+    read_from(file_with("typed\n", 6));
+    open_prompt(d, (const char *const[]){path, "-", path, NULL}, false);
+    assert_int_equal(prompt_left(d->prompt), 6);
+    expect_line(d, "one");
+    assert_int_equal(prompt_left(d->prompt), 5);
+    for (int i = 0; i < 4; i++) mem_free(prompt_line(d->prompt, &(size_t){0}));
+    assert_int_equal(prompt_left(d->prompt), 3);
+    leave(d);
+    unlink(path);
+    desk_free(d);
+}
+
 /* As a shell's <(...) gives it: what was read of it once is gone. */
 static void a_script_may_be_a_pipe(void **state) {
     Desk *d = desk_new();
@@ -629,6 +646,7 @@ int main(void) {
         cmocka_unit_test(nobody_is_asked_where_nobody_is),
         cmocka_unit_test(scripts_and_standard_input_are_read_in_their_order),
         cmocka_unit_test(standard_input_is_not_read_where_scripts_do_not_name_it),
+        cmocka_unit_test(commands_that_nobody_took_are_counted),
         cmocka_unit_test(a_script_may_be_a_pipe),
         cmocka_unit_test(a_script_that_cannot_be_read_is_known_before_anything_is_done),
         cmocka_unit_test(a_script_that_is_no_file_is_refused),
