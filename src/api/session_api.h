@@ -33,8 +33,8 @@
  *
  * paused         {frame, frame_name, node, kind, position, reason, breakpoints: [id], file, line,
  *                 column, depth, checkpoint, at, error?, change?: {path, old, new},
- *                 because? (frame), edited?, reattached?: it stood there before somebody
- *                 attached}
+ *                 because? (frame), while? (how `continue while` ended here), edited?, reattached?: it stood there
+ *                 before somebody attached}
  *                reason: initial, breakpoint, step, user_pause, exception, interrupt, approval
  * resumed        {frame, node, how ("continue", "step over", ..., "skip", "retry")}
  * log            {frame, node, breakpoint, message}              a log point
@@ -48,7 +48,7 @@
  * stopped        {paused: [frame], waiting: [frame]}   no frame goes on by itself any more
  * breakpoint     {change: "set"|"changed"|"deleted"|"hit", breakpoint}
  * changed        {frame, what: "variables"|"config"|"injected"|"selected"}
- * settled        {status, checkpoint, error?}          the run has ended, or left; or somebody went
+ * settled        {status, checkpoint, error?, while?}  the run has ended, or left; or somebody went
  *                                                      to where it had ended
  * session        {status: "attached"|"detached"|"aborted"|"expired"}
  * replayed       {thread, run, status, node?, checkpoint, error?, diff? (against what was recorded)}

@@ -75,9 +75,9 @@ static void say_nothing_is_paused(Session *session, Error *err) {
     buf_clear(&doing);
 }
 
-static Json continue_all(Session *session, Error *err) {
+static Json continue_all(Session *session, Passing *passing, Error *err) {
     Error why = ERROR_INIT;
-    Json frames = session_go_all(session, &why);
+    Json frames = session_go_all(session, passing, &why);
     if (json_array_len(frames) == 0) {
         json_unref(frames);
         if (why.code != ERR_NONE && err) {
@@ -91,10 +91,20 @@ static Json continue_all(Session *session, Error *err) {
 }
 
 Json debug_continue(Session *session, Json args, Error *err) {
-    if (args_all_frames(args) || (!args_has(args, "frame") && pauses_all(session))) {
-        return continue_all(session, err);
+    const char *expression = json_object_text(args, "while");
+    Passing *passing =
+        expression ? session_passing_new(expression, args_int(args, "limit", 0), err) : NULL;
+    if (expression && !passing) return json_none();
+    if (!expression && args_has(args, "limit")) {
+        error_set(err, ERR_USAGE, "`continue` takes `limit` only with `while`.");
+        return json_none();
     }
-    return let_go(session, args_paused(session, args, err), (SessionGo){.how = LET_GO}, err);
+    bool all = args_all_frames(args) || (!args_has(args, "frame") && pauses_all(session));
+    SessionGo go = {.how = LET_GO, .passing = passing};
+    Json out = all ? continue_all(session, passing, err)
+                   : let_go(session, args_paused(session, args, err), go, err);
+    passing_unref(passing);
+    return out;
 }
 
 Json debug_pause(Session *session, Json args, Error *err) {

@@ -13,6 +13,7 @@ enum {
     SECONDS_MAX = 10 * 365 * 24 * 3600,
     STEPS_BACK_MAX = 1000000000,
     LINE_MAX_NUMBER = FLOW_FILE_MAX,
+    PASSED_MAX = 1000000,
     AROUND_MAX = 1000, /* lines that inspect_source() gives before and after one */
 };
 
@@ -137,7 +138,13 @@ const Operation session_operations[] = {
         debug_breaks, "{breakpoints: [BREAKPOINT]}"),
 
     ASK("continue", "let frames go on to the next stop", DEBUG, "POST /debug/{thread}/continue",
-        ARGS(FRAMES_ARG("all when pause_all_on_breakpoint is on, the selected one otherwise")),
+        ARGS(
+            FRAMES_ARG("all when pause_all_on_breakpoint is on, the selected one otherwise"),
+            {"while", ARG_TEXT,
+             .about =
+                 "jq over what the node at a breakpoint sees: as long as it holds, the frame goes on"},
+            {"limit", ARG_INT, .about = "with `while`: past at most so many stops; left out, 1000",
+             .min = 1, .max = PASSED_MAX}),
         debug_continue, "RESUMED", .revives = true),
     ASK("pause", "stop frames where they are", DEBUG, "POST /debug/{thread}/pause",
         ARGS(FRAMES_ARG("all")), debug_pause, "{paused: [int], later: [int]}"),

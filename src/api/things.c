@@ -18,7 +18,9 @@ const ShapeName thing_shapes[] = {
     {"PLACE", "{frame: int, node?: text, title?: text, waits?: text, doing?: text, pause?: PAUSE}"},
     {"PAUSE",
      "{frame?: int, node?: text, position?: text, reason?: text, at?: time, breakpoints?: [int], "
-     "error?: FAILURE, change?: CHANGE, because?: int}"},
+     "error?: FAILURE, change?: CHANGE, because?: int, while?: WHILE}"},
+    {"WHILE",
+     "{expression: text, passed: int, ended: \"false\"|\"error\"|\"limit\"|\"pause\"|\"run\", error?: text}"},
     {"DOING",
      "{frame: int, parent?: int, name: text, status: text, node?: text, depth: int, since?: time, waits?: text, "
      "doing?: text}"},
@@ -50,7 +52,7 @@ const ShapeName thing_shapes[] = {
      "line?: int, column?: int, index?: int, id?: text, title?: text, cleanup?: bool, edited?: bool, depth: int, since?: time, "
      "made_by?: text, stepping?: \"over\"|\"into\"|\"out\", "
      "position?: text, reason?: text, at?: time, breakpoints?: [int], error?: FAILURE, "
-     "change?: CHANGE, because?: int, interrupt?: QUESTION, waits_for?: [int], joins_at?: object, result?: VALUE, pending: int, "
+     "change?: CHANGE, because?: int, while?: WHILE, interrupt?: QUESTION, waits_for?: [int], joins_at?: object, result?: VALUE, pending: int, "
      "injected: int, stack?: [LEVEL]}"},
     {"QUESTION", "{id: text, reason: text, prompt?: VALUE, options?: [VALUE]}"},
     {"LEVEL",

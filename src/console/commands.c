@@ -346,11 +346,12 @@ void commands_explain(const ConsoleCommand *command, int width, Buf *out) {
 
 /* ---- completion ---- */
 
-/* Behind the word `if`; NULL: there is none. */
-static const char *find_if(const char *text, const char *end) {
-    for (const char *at = text; at + 3 <= end; at++) {
+/* Behind a word; NULL: there is none. */
+static const char *find_word(const char *text, const char *end, const char *word) {
+    size_t len = strlen(word);
+    for (const char *at = text; at + len + 1 <= end; at++) {
         bool begins = at == text || char_is_blank(at[-1]);
-        if (begins && at[0] == 'i' && at[1] == 'f' && char_is_blank(at[2])) return at + 3;
+        if (begins && !memcmp(at, word, len) && char_is_blank(at[len])) return at + len + 1;
     }
     return NULL;
 }
@@ -407,9 +408,10 @@ Completion commands_completion(const char *line, size_t cursor) {
     r.at += name.len;
     reader_at_end(&r);
     Completion out = {c ? c->offers : OFFERS_NOTHING, (size_t)(r.at - line), c ? c->words : NULL};
-    const char *condition = find_if(r.at, r.end);
+    bool runs = out.offers == OFFERS_FRAME;
+    const char *condition = find_word(r.at, r.end, runs ? "while" : "if");
     bool value = memchr(r.at, '=', (size_t)(r.end - r.at));
-    if ((out.offers == OFFERS_NODE || out.offers == OFFERS_BREAK) && condition) {
+    if ((out.offers == OFFERS_NODE || out.offers == OFFERS_BREAK || runs) && condition) {
         out = (Completion){OFFERS_EXPRESSION, (size_t)(condition - line), NULL};
     } else if (out.offers == OFFERS_BREAK) {
         out = break_completion(line, &r, out);

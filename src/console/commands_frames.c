@@ -3,6 +3,24 @@
 
 /* ---- where a frame stands ---- */
 
+void view_passing(View *v, Json passing) {
+    static const char *const ends[][2] = {
+        {"false", "  `{expression}` does not hold here"},
+        {"error", "  `{expression}` cannot be told here"},
+        {"limit", "  `{expression}` still holds, but that is the limit"},
+        {"pause", "  `{expression}` has held so far"},
+        {"run", "  `{expression}` held to the end"},
+        {NULL, NULL},
+    };
+    const char *words = field_word(field_get(passing, "ended"), ends);
+    int64_t passed = field_number(passing, "passed", 0);
+    if (!words) return;
+    view_format(v, passing, words);
+    view_printf(v, "; %lld stop%s passed over.\n", (long long)passed,
+                passed == 1 ? " was" : "s were");
+    view_error(v, "  ", field_get(passing, "error"));
+}
+
 void view_place(View *v, Json place) {
     static const char *const reasons[][2] = {
         {"initial", ", at the start"},
@@ -32,6 +50,7 @@ void view_place(View *v, Json place) {
         view_format(v, change, old ? "  {path|path}: {old|json} → " : "  {path|path}: nothing → ");
         view_format(v, change, new ? "{new|json}\n" : "nothing\n");
     }
+    view_passing(v, field_get(place, "while"));
 }
 
 /* ---- frames ---- */

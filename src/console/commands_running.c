@@ -10,6 +10,19 @@ static bool read_frame_or_all(CommandReader *r) {
                                   : read_frame(r);
 }
 
+/* [FRAME | all] [while EXPR] */
+static bool read_continue(CommandReader *r) {
+    if (reader_takes(r, "all")) {
+        reader_put(r, "frame", json_string_c("all"));
+    } else if (!reader_at_end(r) && !span_is(reader_peek(r), "while") &&
+               !reader_put_number(r, "frame",
+                                  "the number of a frame, or `while` and what is to hold")) {
+        return false;
+    }
+    return reader_takes(r, "while") ? reader_put_rest(r, "while", "what is to hold behind `while`")
+                                    : reader_ends(r);
+}
+
 /* [N] [frame FRAME] */
 static bool read_step(CommandReader *r) {
     int64_t count;
@@ -113,11 +126,12 @@ const ConsoleCommand running_commands[] = {
     {"run", "r start", "", "start the workflow anew, when the run has ended",
      "The file is read again; breakpoints and watches are kept.", .flags = COMMAND_GOES,
      .act = console_do_run},
-    {"continue", "c cont", "[FRAME | all]", "go on until something stops",
+    {"continue", "c cont", "[FRAME | all] [while EXPR]", "go on until something stops",
      "Without a frame: all of them when all stop together (option pause-all), the selected one "
-     "otherwise.",
-     "continue all", .flags = COMMAND_GOES | COMMAND_REPEATS, .offers = OFFERS_FRAME,
-     .words = "all", .read = read_frame_or_all, .operation = "continue", .view = view_resumed},
+     "otherwise. With `while`, breakpoints are passed over as long as EXPR holds of what the node there "
+     "sees, at most a thousand of them.",
+     "continue while .tries < 5", .flags = COMMAND_GOES | COMMAND_REPEATS, .offers = OFFERS_FRAME,
+     .words = "all while", .read = read_continue, .operation = "continue", .view = view_resumed},
     {"next", "n over", "[N] [frame FRAME]", "go to the next node, over what is inside this one",
      .flags = COMMAND_GOES | COMMAND_REPEATS, .words = "frame", .read = read_step,
      .operation = "step", .args = "{\"kind\":\"over\"}", .view = view_resumed},

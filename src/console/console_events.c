@@ -165,6 +165,8 @@ static void view_settled(View *v, Json event) {
                     field_has_text(error, "file") ? "[: node {node}]" : "[  node {node}]");
         view_error(v, ": ", field_get(error, "message"));
     }
+    view_end_line(v);
+    view_passing(v, field_get(event, "while"));
 }
 
 static void view_session_ends(View *v, Json event) {

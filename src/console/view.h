@@ -92,6 +92,8 @@ void view_table(View *v, Table *t); /* and clears it */
 void view_event(View *v, Json event);
 /* Where a frame stands, of a `paused` event or of a FRAME: one line, and what it stopped for. */
 void view_place(View *v, Json place);
+void view_passing(View *v,
+                  Json passing); /* how `continue while` ended (WHILE); nothing of JSON_NONE */
 /* The current line alone, of an answer of `source`. */
 void view_source_line(View *v, Json source);
 /* The values of an answer of `watches`; nothing when there are none. */

@@ -93,6 +93,17 @@ static Json breakpoint_event(const Session *s, const char *change, const Breakpo
                   KEY("breakpoint", breakpoints_json(s->breakpoints, b)));
 }
 
+/* Told later: whoever listens may free the session, and a pause may still have to be told. */
+void session_drop_once(Session *s, Json ids) {
+    for (size_t i = 0; i < json_array_len(ids); i++) {
+        const Breakpoint *b = breakpoints_find(s->breakpoints, image_int(ids, i));
+        if (b && b->once) {
+            run_tell(s->run, NULL, breakpoint_event(s, "deleted", b));
+            breakpoints_remove(s->breakpoints, b->id);
+        }
+    }
+}
+
 static Json tell_paused(Session *s, const Event *e) {
     Frame *f = run_frame(s->run, e->frame);
     Json info = f ? frame_pause(f) : json_none();
@@ -105,16 +116,7 @@ static Json tell_paused(Session *s, const Event *e) {
     }
     session_paused_at(f, e->checkpoint);
     Json out = session_paused_event(f, e->checkpoint);
-    /* Once-only breakpoints have done what they were for. Told later: whoever listens may free the session,
-     * and the pause is still to be told. */
-    Json ids = json_object_get_c(frame_pause(f), "breakpoints");
-    for (size_t i = 0; i < json_array_len(ids); i++) {
-        const Breakpoint *b = breakpoints_find(s->breakpoints, image_int(ids, i));
-        if (b && b->once) {
-            run_tell(s->run, NULL, breakpoint_event(s, "deleted", b));
-            breakpoints_remove(s->breakpoints, b->id);
-        }
-    }
+    session_drop_once(s, json_object_get_c(frame_pause(f), "breakpoints"));
     if (s->stopping) session_stop_others(s);
     return out;
 }
@@ -162,7 +164,8 @@ Json session_settled_event(const Session *s, const char *status, int64_t checkpo
 }
 
 static Json tell_settled(Session *s, const Event *e) {
-    return session_settled_event(s, e->status, e->checkpoint);
+    Json passing = passing_is_on(s->passing) ? passing_json(s->passing) : json_none();
+    return OBJECT_ADD(session_settled_event(s, e->status, e->checkpoint), KEY("while", passing));
 }
 
 static const struct TellRow {
@@ -349,24 +352,27 @@ void session_enable_break(Session *s, Breakpoint *b, bool enabled) {
 
 /* ---- watches ---- */
 
-int64_t session_watch(Session *s, const char *expression, Error *err) {
+bool session_may_evaluate(const char *what, const char *expression, Error *err) {
+    enum { EXPRESSION_MAX = 10000 };
     Error bad = ERROR_INIT;
     size_t len = strlen(expression);
-    enum { WATCH_MAX = 10000 };
-    if (!len || len > WATCH_MAX) {
-        error_set(err, ERR_USAGE, "A watch is a jq expression of 1 to %d bytes.", WATCH_MAX);
-        return 0;
+    if (!len || len > EXPRESSION_MAX) {
+        return error_set(err, ERR_USAGE, "%s is a jq expression of 1 to %d bytes.", what,
+                         EXPRESSION_MAX);
     }
     JqProgram *program = jq_compile(expression, len, NULL, &bad);
-    bool variable = bad.code != ERR_NONE && strstr(bad.msg, "$");
-    if (!program) secrets_explain(&bad);
-    variable = variable && !strstr(bad.msg, "$secrets");
-    if (!program && !variable) { /* one of a map's may be in sight where it is looked at */
-        error_set_at(err, bad.code, bad.line, bad.col, "At column %d of the expression: %s",
-                     bad.col, bad.msg);
-        return 0;
-    }
+    bool variable = bad.code != ERR_NONE && strstr(bad.msg, "$"), sound = program != NULL;
     jq_program_free(program);
+    if (!sound) secrets_explain(&bad);
+    variable = variable && !strstr(bad.msg, "$secrets");
+    /* one of a map's may be in sight where it is looked at */
+    return sound || variable ||
+           error_set_at(err, bad.code, bad.line, bad.col, "At column %d of the expression: %s",
+                        bad.col, bad.msg);
+}
+
+int64_t session_watch(Session *s, const char *expression, Error *err) {
+    if (!session_may_evaluate("A watch", expression, err)) return 0;
     int64_t id = session_number(s, "next_watch");
     session_keep(s, "watches", id, json_string_c(expression));
     session_record(s);
@@ -527,6 +533,7 @@ void session_free(Session *s) {
     uv_close((uv_handle_t *)s->idle, free_handle);
     breakpoints_free(s->breakpoints);
     json_unref(s->value);
+    passing_unref(s->passing);
     mem_free(s->others);
     mem_free(s);
 }
@@ -537,7 +544,7 @@ void session_detach(Session *s) {
     s->end = "detached";
     bool settled = run_settled(s->run); /* then nobody may write it: it has been let go of */
     run_set_debug(s->run, json_null());
-    if (!settled) json_unref(session_go_all(s, NULL));
+    if (!settled) json_unref(session_go_all(s, NULL, NULL));
     run_set_hooks(s->run, NULL, NULL);
     if (!settled && !run_settled(s->run)) {
         run_record_debug(s->run);

@@ -122,6 +122,13 @@ Json session_pause_json(Json out, const char *position, Json info);
 typedef enum StepKind { STEP_NONE, STEP_OVER, STEP_INTO, STEP_OUT, STEP_KINDS } StepKind;
 extern const char *const step_names[STEP_KINDS];
 
+/* Stops that are passed over as long as an expression over what the node there sees holds, at most so many of them (0:
+ * SESSION_PASSING_LIMIT). NULL with a sentence. Given: session_go() takes its own reference. */
+enum { SESSION_PASSING_LIMIT = 1000 };
+typedef struct Passing Passing;
+Passing *session_passing_new(const char *expression, int64_t limit, Error *err);
+void passing_unref(Passing *passing); /* accepts NULL */
+
 /* A frame goes on: to the next breakpoint (LET_GO; or as far as its step), past its node (LET_SKIP, with that
  * output or none), or with its node again (LET_RETRY). */
 typedef struct SessionGo {
@@ -129,10 +136,11 @@ typedef struct SessionGo {
     StepKind step;
     int64_t count; /* of steps, one after the other; 0: one */
     Json output;
+    Passing *passing; /* with LET_GO; NULL: nothing is passed over */
 } SessionGo;
 bool session_go(Session *s, Frame *f, SessionGo go, Error *err);
 /* Numbers of the frames that go on; *err: why the last of the others does not. */
-Json session_go_all(Session *s, Error *err);
+Json session_go_all(Session *s, Passing *passing, Error *err);
 /* {paused, later} of a frame, or of all for NULL. */
 Json session_pause(Session *s, Frame *f);
 bool session_goto(Session *s, Frame *f, const char *node, Error *err);

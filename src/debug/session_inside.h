@@ -15,6 +15,7 @@
 
 /* What a session knows of a frame: frame_data(). */
 typedef struct FrameStop {
+    Passing *passing; /* what it was let go with; NULL: it stops where something stops it */
     StepKind step;
     uint32_t depth;  /* at which the step began */
     int64_t more;    /* steps of the kind that follow it */
@@ -56,6 +57,7 @@ struct Session {
     bool quiet;              /* nothing stops any more: detached, or the run is being cancelled */
     const char *end;         /* how it ended: "detached", "aborted", "expired"; NULL: it has not */
     struct Replaying *replays; /* that have not settled */
+    Passing *passing;          /* that was asked for last; NULL: the last time without */
 };
 
 extern const RunHooks session_hooks;
@@ -67,12 +69,27 @@ void session_keep(Session *s, const char *area, int64_t id, Json value); /* id 0
 /* The next number of a kind. What may be refused looks at it first, and takes it when it is not. */
 int64_t session_next_number(const Session *s, const char *area);
 int64_t session_number(Session *s, const char *area); /* takes it */
+/* Those of the breakpoints that are there for once have done what they were for. */
+void session_drop_once(Session *s, Json ids);
 /* What was changed is to be on record, and nothing else is about to be. */
 void session_record(Session *s);
 int64_t session_first_parked(const Run *run);                  /* 1 when there is none */
 Json session_pack(const Breakpoint *b);                        /* as the value has it; given */
 Json session_pause_info(const Session *s, const char *reason); /* of a pause now */
 Json session_settled_event(const Session *s, const char *status, int64_t checkpoint);
+
+/* Whether a text is an expression; one may use variables that are in sight elsewhere only. what: begins the
+ * sentence. */
+bool session_may_evaluate(const char *what, const char *expression, Error *err);
+
+/* ---- session_passing.c ---- */
+
+Passing *passing_ref(Passing *p); /* accepts NULL */
+bool passing_is_on(const Passing *p);
+void passing_end(Passing *p, const char *why); /* unless it is over already */
+/* Whether a stop at a node is passed over, for what the node sees. False: it is over. vars: of the node, or NULL. */
+bool passing_passes(Passing *p, const Node *node, Json state, const Json *vars);
+Json passing_json(const Passing *p); /* WHILE; given */
 
 /* ---- session_stops.c ---- */
 

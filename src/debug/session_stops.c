@@ -279,6 +279,10 @@ static void stop_here(Stop *stop, const char *reason, Json *info) {
                        KEY("error", failed ? json_ref(stop->place->error) : json_none()),
                        KEY("change", json_take(&stop->change)),
                        KEY("because", because ? json_int(stop->frame->because) : json_none()));
+    if (stop->frame->passing && !because) { /* it stays here, whatever the others would do */
+        passing_end(stop->frame->passing, "pause");
+        *info = OBJECT_ADD(*info, KEY("while", passing_json(stop->frame->passing)));
+    }
     s->initial = false;
     stop->frame->asked = false;
     clear_step(s, f);
@@ -312,6 +316,19 @@ static void look_for_breakpoints(Stop *stop) {
     if (stop->place->position == HOOK_ON_ERROR) try_list(stop, breakpoints_on_error(breakpoints));
 }
 
+/* A breakpoint that would stop the frame is passed over, as somebody asked. One that is there for once has been of use
+ * then. */
+static bool passes_over(Stop *stop) {
+    Session *s = stop->session;
+    Passing *p = stop->frame->passing;
+    if (!passing_is_on(p) || json_is_none(stop->ids) || stop->frame->asked ||
+        !passing_passes(p, stop->place->node, stop_state(stop), stop->vars)) {
+        return false;
+    }
+    session_drop_once(s, stop->ids);
+    return true;
+}
+
 static HookVerdict decide(Session *s, const HookPlace *place, FrameStop *fs, Json *info) {
     Json values[FRAME_VARS_MAX]; /* not set to anything: it is large, and mostly not needed */
     Stop stop = {.session = s, .place = place, .frame = fs, .values = values};
@@ -324,6 +341,7 @@ static HookVerdict decide(Session *s, const HookPlace *place, FrameStop *fs, Jso
         keep_step(s, frame_id(place->frame), fs);
         reason = NULL;
     }
+    if (reason && passes_over(&stop)) reason = NULL;
     if (reason) stop_here(&stop, reason, info);
     json_unref(stop.state);
     json_unref(stop.ids);
@@ -381,6 +399,7 @@ static void on_frame_new(void *ctx, Frame *f) {
         see_levels(fs, 1);
         json_put(&fs->seen[0], json_ref(up->seen[up->nseen - 1]));
     }
+    fs->passing = up ? passing_ref(up->passing) : NULL;
     if (up && s->stopping) ask_one(s, f, fs, s->selected);
     if (up && up->step == STEP_INTO) {
         fs->step = STEP_INTO;
@@ -388,6 +407,12 @@ static void on_frame_new(void *ctx, Frame *f) {
         up->handed = true;
         keep_step(s, frame_id(f), fs);
     }
+}
+
+static void set_passing(FrameStop *fs, Passing *passing) {
+    passing_ref(passing);
+    passing_unref(fs->passing);
+    fs->passing = passing;
 }
 
 static void on_frame_end(void *ctx, Frame *f) {
@@ -406,8 +431,10 @@ static void on_frame_end(void *ctx, Frame *f) {
             keep_step(s, frame_id(parent), up);
         }
         clear_step(s, f);
+        if (up && !passing_is_on(up->passing)) set_passing(up, fs->passing);
     }
     if (!s->leaving) tell_frame(s, f, "completed");
+    passing_unref(fs->passing);
     json_unref(fs->before);
     json_unref(fs->now);
     see_levels(fs, 0);
@@ -467,6 +494,10 @@ bool session_go(Session *s, Frame *f, SessionGo go, Error *err) {
     s->chosen = s->chosen && s->selected != id;
     s->was_selected = s->selected;
     s->gone_on = true;
+    set_passing(fs, go.passing);
+    passing_ref(go.passing);
+    passing_unref(s->passing);
+    s->passing = go.passing;
     if (go.step) {
         fs->step = go.step;
         fs->depth = frame_depth(f);
@@ -496,7 +527,7 @@ bool session_goto(Session *s, Frame *f, const char *node, Error *err) {
     return ok;
 }
 
-Json session_go_all(Session *s, Error *err) {
+Json session_go_all(Session *s, Passing *passing, Error *err) {
     Json out = json_array();
     size_t n = 0;
     int64_t *ids = mem_alloc((run_frame_count(s->run) + 1) * sizeof *ids);
@@ -504,10 +535,12 @@ Json session_go_all(Session *s, Error *err) {
         if (frame_is_parked(f)) ids[n++] = frame_id(f);
         clear_step(
             s, f); /* also that of a branch which has ended: it was handed to the frame around */
+        set_passing(session_stop_of(f), passing);
     }
     for (size_t i = 0; i < n; i++) {
         Frame *f = run_frame(s->run, ids[i]);
-        if (f && frame_is_parked(f) && session_go(s, f, (SessionGo){.how = LET_GO}, err)) {
+        SessionGo go = {.how = LET_GO, .passing = passing};
+        if (f && frame_is_parked(f) && session_go(s, f, go, err)) {
             out = json_array_push(out, json_int(ids[i]));
         }
     }

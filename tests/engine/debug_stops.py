@@ -12,7 +12,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 from debugger import BRANCHES, Debugger, debug, debug_tasks, says  # noqa: E402
 from playbook import choose, concurrent, external, fails, matrix, options, run_tasks, sets, \
     shell, works, write_test  # noqa: E402
-from world import Broken, cases_of, run_all  # noqa: E402
+from world import DONE, WAITING, Broken, cases_of, run_all  # noqa: E402
 
 LINE = """\
 name: line
@@ -1450,6 +1450,104 @@ def set_listed_by(world):
         world.same(ids(node="nowhere"), [])
 
 
+def start_and_wait(world):
+    """`wait` alone tells where the run has stopped, or how it ended, however quick that was"""
+    world.write("flow.yaml", LOOP)
+    for i in range(5):
+        words = ("debug", "flow.yaml", "--no-pause", "--json", "--thread")
+        lines = world(*words, f"b{i}", "--break", "other", stdin="wait\n").gives(WAITING).lines
+        world.same([line["node"] for line in lines if line.get("event") == "paused"], ["other"])
+        lines = world(*words, f"e{i}", stdin="wait\n").gives(DONE).lines
+        world.same([line["status"] for line in lines if line.get("event") == "settled"], ["completed"])
+    lines = world("debug", "b0", "--json", stdin='{"call": "continue", "wait": false}\nwait\nwait\n').gives(WAITING).lines
+    world.same([line.get("reattached", False) for line in lines if line.get("event") == "paused"], [True, False])
+
+
+# ---- continue while ----
+
+
+def told(stop):
+    return {key: value for key, value in (stop.of("settled") or [stop.one])[-1]["while"].items() if key != "error"}
+
+
+def while_it_holds(world):
+    """breakpoints are passed over as long as an expression holds, and hits are counted"""
+    with debug(world, LOOP) as d:
+        id_ = d.set(node="other")["id"]
+        stop = d.go("continue", **{"while": ".n < 4"})
+        world.same((stop.one["node"], d.value(".n")), ("other", 4))
+        world.same(told(stop), {"expression": ".n < 4", "passed": 3, "ended": "false"})
+        world.same(d.call("breakpoints")["breakpoints"][0]["hit_count"], 4)
+        world.same(d.call("frame")["while"]["passed"], 3)
+        world.same((d.go("continue").one["breakpoints"], d.value(".n")), ([id_], 5))  # it is over
+        stop = d.go("continue", **{"while": "true"})
+        world.same((stop.status, told(stop)), ("completed", {"expression": "true", "passed": 4, "ended": "run"}))
+
+
+def while_is_bounded(world):
+    """the limit ends it, an error does, no output does, and what is no expression is refused"""
+    with debug(world, LOOP) as d:
+        d.set(node="other")
+        stop = d.go("continue", limit=2, **{"while": "true"})
+        world.same((told(stop)["ended"], told(stop)["passed"], d.value(".n")), ("limit", 2, 3))
+        stop = d.go("continue", **{"while": ".n | error"})
+        world.same((told(stop)["ended"], told(stop)["passed"], d.value(".n")), ("error", 0, 4))
+        world.same(stop.one["while"]["error"].startswith("At column 6"), True)
+        world.same(told(d.go("continue", **{"while": "empty"}))["ended"], "false")
+        says(d.refuse("continue", **{"while": ".n <"}), "At column")
+        says(d.refuse("continue", **{"while": ""}), "What is to hold is a jq expression")
+        says(d.refuse("continue", limit=3), "`limit` only with `while`")
+        world.same(d.value(".n"), 5)
+
+
+def while_with_others(world):
+    """one for once is gone when it was passed over; a log point logs; a state and an error stop as ever"""
+    with debug(world, LOOP) as d:
+        d.set(node="add", once=True)
+        d.set(node="other", log_message="at \\(.n)")
+        d.set(state={"path": ".n", "equals": 6})
+        stop = d.go("continue", **{"while": ".n < 6"})
+        world.same((stop.one["reason"], told(stop)["passed"]), ("breakpoint", 1))
+        world.same([event["message"] for event in stop.of("log")], [f"at {n}" for n in range(1, 6)])
+        stop = d.go("continue", **{"while": "true"})
+        world.same(stop.status, "completed")
+    with debug(world, FAILING) as d:
+        d.set(type="exception")
+        stop = d.go("continue", **{"while": "true"})
+        world.same((stop.status, told(stop)["passed"]), ("failed", 1))
+
+
+def while_in_branches(world):
+    """it is for the frames that are made, and for the one that goes on where they join; one that stays ends it for all"""
+    with debug(world, BRANCHES) as d:
+        for node in ("a", "a2", "b", "b2", "end", "after"):
+            d.set(node=node)
+        stop = d.go("continue", **{"while": ".end | not"})
+        world.same((stop.one["node"], told(stop)["passed"]), ("after", 5))
+    with debug(world, BRANCHES) as d:
+        for node in ("a", "a2", "b", "b2", "end", "after"):
+            d.set(node=node)
+        d.go("continue", **{"while": '(.log | length) == 0'})
+        world.same(sorted(node for node in [f.get("node") for f in d.call("frames")["frames"]] if node in ("a2", "b2")) != [], True)
+        stop = d.go("continue")
+        while not stop.status:
+            world.same(["while" in event for event in stop.paused], [False] * len(stop.paused))
+            stop = d.go("continue")
+
+
+def while_in_maps(world):
+    """the variables of a map are in sight"""
+    world.write("flow.yaml", """\
+nodes:
+  - {name: each, map: {over: '[1, 2, 3, 4]', as: x, limit: 1, do: {jq: '$x * 2'}}, output: out}
+""")
+    with Debugger(world, "flow.yaml") as d:
+        d.begin()
+        d.set(node="each[]")
+        stop = d.go("continue", **{"while": "$x < 3"})
+        world.same((d.value("$x"), told(stop)["passed"]), (3, 2))
+
+
 def frames_external_tasks(world):
     """a breakpoint in the tasks of another file"""
     write_test(world, [works(id_="inside")], name="other.yaml")
@@ -1490,6 +1588,6 @@ if __name__ == "__main__":
     here = sys.modules["__main__"]
     ALL = DIALECTS + KEPT
     for prefix in ("start_", "place_", "condition_", "hits_", "set_", "log_", "state_", "error_",
-                   "frames_"):
+                   "while_", "frames_"):
         ALL += cases_of(here, prefix)
     sys.exit(run_all(choose(ALL, sys.argv[2:]), sys.argv[1]))

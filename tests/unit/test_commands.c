@@ -169,6 +169,11 @@ static void frames_are_let_go(void **state) {
     check_reads("c", "continue", "{}");
     check_reads("c 3", "continue", "{\"frame\":3}");
     check_reads("c all", "continue", "{\"frame\":\"all\"}");
+    check_reads("c while .n < 5", "continue", "{\"while\":\".n < 5\"}");
+    check_reads("c all while .n", "continue", "{\"frame\":\"all\",\"while\":\".n\"}");
+    check_reads("c 2 while .n", "continue", "{\"frame\":2,\"while\":\".n\"}");
+    check_refuses("c while", "continue", "what is to hold behind `while`");
+    check_refuses("c 2 3", "continue", "`3` is too much");
     check_reads("n", "step", "{\"kind\":\"over\"}");
     check_reads("step 2", "step", "{\"kind\":\"into\",\"count\":2}");
     check_reads("n frame 2", "step", "{\"kind\":\"over\",\"frame\":2}");
@@ -407,6 +412,8 @@ static void completion_knows_what_comes_next(void **state) {
     check_completion("config s", OFFERS_WORDS, 7);
     check_completion("frame ", OFFERS_FRAME, 6);
     check_completion("continue ", OFFERS_FRAME, 9);
+    check_completion("continue while .i", OFFERS_EXPRESSION, 15);
+    check_completion("c 2 while .i", OFFERS_EXPRESSION, 10);
     check_completion("next ", OFFERS_WORDS, 5);
     check_completion("break build:", OFFERS_WORDS, 12);
     check_completion("break changed:.x", OFFERS_PATH, 14);
