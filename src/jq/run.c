@@ -328,6 +328,7 @@ JqStatus jq_run_next(JqRun *m, Json *out) {
         reset(m);
         m->raised = raised;
         m->failed_hard = hard;
+        m->used = status == JQ_FAILED; /* what was raised is looked at */
     }
     m->heap_at_exit = json_heap_bytes();
     return status;
