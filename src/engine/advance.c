@@ -148,6 +148,7 @@ static Json update_of(const Node *node, Json result, Error *err) {
     if (kind == JSON_OBJECT || kind == JSON_NULL) {
         return kind == JSON_NULL ? json_object() : json_ref(result);
     }
+    if (node->wraps) return OBJECT(KEY("result", json_ref(result)));
     char text[JSON_DESCRIBE_MAX];
     error_set(err, ERR_DATA,
               "The result is %s %s, which needs a place in the state: say `output: NAME`, or give "
@@ -305,6 +306,49 @@ static void finish_again(Frame *f) {
     finish_reducing(f, json_ref(f->step->result));
 }
 
+/* Merges an update, or fails. Consumes it. */
+static void finish_with(Frame *f, Json update) {
+    Error err;
+    error_clear(&err);
+    const Level *keys = frame_top(f);
+    while (keys->injected) keys--;
+    if (reduces(keys->graph)) {
+        finish_reducing(f, update);
+    } else if (frame_merge(f, update, &err)) {
+        frame_finished(f, update);
+    } else {
+        json_unref(update);
+        frame_fail_with(f, "limit", &err);
+    }
+}
+
+static void give_again(Frame *f);
+
+/* What the node says that becomes of its result. Consumes it. */
+static void finish_giving(Frame *f, Json result) {
+    Error err = ERROR_INIT;
+    Replay replay = {0};
+    const Level *l = frame_top(f);
+    frame_replay_begin(f, &replay);
+    Json update = evaluator_run(f->run->evaluator, l->node->gives, l->state, &result, &err);
+    if (!frame_replay_end(f, &replay, give_again)) {
+        json_put(&f->step->result, result);
+        return;
+    }
+    json_unref(result);
+    if (json_kind(update) == JSON_OBJECT) {
+        finish_with(f, update);
+        return;
+    }
+    json_unref(update);
+    error_wrap(&err, "`output`");
+    frame_fail_with(f, "result", &err);
+}
+
+static void give_again(Frame *f) {
+    finish_giving(f, json_ref(f->step->result));
+}
+
 void frame_finish(Frame *f, Json result) {
     const Node *node = frame_top(f)->node;
     Error err;
@@ -324,21 +368,16 @@ void frame_finish(Frame *f, Json result) {
         finish_element(f, result);
         return;
     }
+    if (node->gives) {
+        finish_giving(f, result);
+        return;
+    }
     Json update = update_of(node, result, &err);
     json_unref(result);
     if (json_is_none(update)) {
         frame_fail_with(f, "result", &err);
-        return;
-    }
-    const Level *keys = frame_top(f);
-    while (keys->injected) keys--;
-    if (reduces(keys->graph)) {
-        finish_reducing(f, update);
-    } else if (frame_merge(f, update, &err)) {
-        frame_finished(f, update);
     } else {
-        json_unref(update);
-        frame_fail_with(f, "limit", &err);
+        finish_with(f, update);
     }
 }
 

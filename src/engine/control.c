@@ -16,6 +16,8 @@
 #include "tasks.h"
 #include "work.h"
 
+#include <string.h>
+
 /* ---- state of a graph ---- */
 
 Json graph_initial_state(const Graph *g, Json input) {
@@ -248,6 +250,40 @@ void frame_fork(Frame *f, const Edge *edge) {
     }
 }
 
+/* The edge that the branches came from merges nothing of theirs. */
+static bool join_gathers(const Level *l, const Node *join, size_t branches) {
+    const Edges *edges = l->node ? &l->node->edges : &l->graph->start;
+    for (size_t i = 0; i < edges->n; i++) {
+        const Edge *edge = &edges->items[i];
+        if (edge->gathers && edge->ntargets == branches && node_at(l->graph, edge->join) == join) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* What each branch ended with, as `parallel_results` of the state. */
+static bool gather_branches(Frame *f, Json all, Error *err) {
+    Level *l = frame_top(f);
+    Json targets = json_array_get(f->wait, WAIT_JOIN_TARGETS), results = json_array();
+    bool ok = true;
+    for (size_t i = 0; ok && i < json_array_len(all); i++) {
+        Json state = json_ref(l->state), writes = json_none();
+        ok = reduce_writes(l->graph, f->run->evaluator, json_array_get(all, i), &state, &writes,
+                           err);
+        Json one = OBJECT(KEY("branch", json_ref(json_array_get(targets, i))),
+                          KEY("success", json_bool(true)), KEY("state", state),
+                          KEY("error", json_null()), KEY("timing_ms", json_null()));
+        results = json_array_push(results, one);
+        json_unref(writes);
+    }
+    Json update = OBJECT(KEY("parallel_results", results));
+    ok = ok && reduce_update(l->graph, f->run->evaluator, update, json_null(), &l->state,
+                             &l->writes, err);
+    json_unref(update);
+    return ok;
+}
+
 void join_branches(Frame *f) {
     Level *l = frame_top(f);
     Error err = ERROR_INIT;
@@ -257,8 +293,9 @@ void join_branches(Frame *f) {
     const Node *join = json_kind(name) == JSON_STRING ? graph_node(l->graph, name) : NULL;
     Replay replay = {0};
     frame_replay_begin(f, &replay);
-    bool ok = reduce_no_conflict(l->graph, all, &err);
-    for (size_t i = 0; ok && i < json_array_len(all); i++) {
+    bool gathers = join_gathers(l, join, json_array_len(all));
+    bool ok = gathers ? gather_branches(f, all, &err) : reduce_no_conflict(l->graph, all, &err);
+    for (size_t i = 0; ok && !gathers && i < json_array_len(all); i++) {
         ok = reduce_writes(l->graph, f->run->evaluator, json_array_get(all, i), &l->state,
                            &l->writes, &err);
     }
@@ -302,9 +339,26 @@ static void add_element(Frame *f, const Node *map) {
     frame_schedule(child);
 }
 
+/* The array, and how many run at once. */
+static Json map_over(Frame *f, const Node *node, int64_t *limit, Error *err) {
+    const Expr *over = node->params[MAP_OVER].expr, *most = node->params[MAP_LIMIT].expr;
+    *limit = node->params[MAP_LIMIT].number;
+    if (!most) return eval_to_begin(f, over, err);
+    Json state = frame_top(f)->state, count = json_none();
+    Replay replay = {0};
+    frame_replay_begin(f, &replay);
+    Json array = evaluator_run(f->run->evaluator, over, state, NULL, err);
+    if (!json_is_none(array)) count = evaluator_run(f->run->evaluator, most, state, NULL, err);
+    if (!frame_replay_end(f, &replay, begin_again) || json_is_none(count)) json_clear(&array);
+    if (json_tag(count) == JSON_TAG_INT && count.i > 0) *limit = count.i;
+    json_unref(count);
+    return array;
+}
+
 static void map_begin(Frame *f, const Node *node) {
     Error err = ERROR_INIT;
-    Json over = eval_to_begin(f, node->params[MAP_OVER].expr, &err);
+    int64_t limit;
+    Json over = map_over(f, node, &limit, &err);
     if (frame_goes_on(f)) return;
     if (json_kind(over) != JSON_ARRAY) {
         if (!json_is_none(over)) {
@@ -324,7 +378,6 @@ static void map_begin(Frame *f, const Node *node) {
     }
     start_clock(f, node->timeout_ms);
     frame_set_wait(f, WAIT_FOR(WAIT_MAP, over, json_int(0), json_array(), json_int(0)));
-    int64_t limit = node->params[MAP_LIMIT].number;
     for (size_t i = 0; i < n && (int64_t)i < limit; i++) add_element(f, node);
     frame_record(f, node, "entered", json_none());
 }
@@ -333,6 +386,67 @@ void map_done(Frame *f) {
     Json results = json_ref(json_array_get(f->wait, WAIT_MAP_RESULTS));
     frame_set_wait(f, json_null());
     frame_finish(f, results);
+}
+
+/* ---- branches whose failures are results ---- */
+
+/* Consumes state and error. */
+static Json branch_result(const Frame *f, const Node *node, Json state, Json error) {
+    bool ok = json_is_none(error);
+    int64_t begun = frame_top(f)->count;
+    int64_t ms = begun ? engine_time(f->run->engine) - begun : 0;
+    Json name = json_string_fmt("%.*s[%u]", (int)strlen(node->name) - 2, node->name, f->branch);
+    return OBJECT(KEY("branch", name), KEY("success", json_bool(ok)), KEY("state", state),
+                  KEY("error", ok ? json_null() : error), KEY("timing_ms", json_int(ms)));
+}
+
+/* What the element is, and its number, by the names that the node has for them. Consumes state. */
+static Json with_element(const Frame *f, const Node *node, Json state) {
+    Json item = json_array_get(f->vars, json_array_len(f->vars) - 2);
+    if (json_array_len(f->vars) < 2) item = json_null();
+    state = json_object_set(state, json_ref(node->params[BRANCH_ITEM_VAR].value), json_ref(item));
+    return json_object_set(state, json_ref(node->params[BRANCH_INDEX_VAR].value),
+                           json_int(f->branch));
+}
+
+/* Whether a branch beside it has failed. */
+static bool another_failed(const Frame *f) {
+    Json all =
+        f->parent ? json_array_get(f->parent->wait, wait_rows[f->parent->waits].left) : json_none();
+    for (size_t i = 0; json_kind(all) == JSON_ARRAY && i < json_array_len(all); i++) {
+        Json one = json_array_get(all, i);
+        if (json_kind(one) == JSON_OBJECT &&
+            json_kind(json_object_get_c(one, "success")) == JSON_FALSE) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static void branch_begin(Frame *f, const Node *node) {
+    if (node->params[BRANCH_FAIL_FAST].number && another_failed(f)) {
+        frame_set_wait(f, json_null());
+        frame_finish(
+            f, branch_result(f, node, json_object(), json_string_c("Cancelled due to fail_fast")));
+        return;
+    }
+    Json state = with_element(f, node, json_ref(frame_top(f)->state));
+    frame_top(f)->count = engine_time(f->run->engine);
+    level_push(f, node->params[BRANCH_STEPS].graph, state, false);
+    if (frame_go_on(f)) frame_record(f, node, "entered", json_none());
+}
+
+static void branch_done(Frame *f) {
+    Json state = json_ref(frame_top(f)->state);
+    level_pop(f);
+    frame_set_wait(f, json_null());
+    const Node *node = frame_top(f)->node;
+    frame_finish(f, branch_result(f, node, with_element(f, node, state), json_none()));
+}
+
+Json branch_failed(const Frame *f, const Node *node, Json error) {
+    Json message = json_object_get_c(error, "message");
+    return branch_result(f, node, with_element(f, node, json_object()), json_ref(message));
 }
 
 /* ---- ends ---- */
@@ -377,3 +491,4 @@ const Steering steer_approval = {.begin = approval_begin};
 const Steering steer_workflow = {.begin = workflow_begin, .level_done = workflow_done};
 const Steering steer_while = {.begin = while_begin, .level_done = while_turn_done};
 const Steering steer_map = {.begin = map_begin};
+const Steering steer_branch = {.begin = branch_begin, .level_done = branch_done};

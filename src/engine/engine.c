@@ -447,6 +447,9 @@ Run *run_new(Engine *e, Flow *flow) {
     run->flow = flow_ref(flow);
     run->evaluator = evaluator_new(flow, &host);
     evaluator_set_clock(run->evaluator, &(EvaluatorClock){look_at_clock, e});
+    EvaluatorForeign foreign = work_foreign;
+    foreign.ctx = run;
+    evaluator_set_foreign(run->evaluator, &foreign);
     run_secrets_init(run);
     run->listens = ~0u;
     run->values = e->options.want_updates;

@@ -39,6 +39,7 @@ struct Evaluator {
     Replay *replay; /* NULL: none is under way */
     EvaluatorClock clock;
     EvaluatorSecrets secrets;
+    EvaluatorForeign foreign;
     uint64_t deadline;
     size_t n;
     JqProgram *programs[NREDUCERS][2];
@@ -89,6 +90,10 @@ void evaluator_set_secrets(Evaluator *m, const EvaluatorSecrets *secrets) {
     m->secrets = *secrets;
 }
 
+void evaluator_set_foreign(Evaluator *m, const EvaluatorForeign *foreign) {
+    m->foreign = *foreign;
+}
+
 void evaluator_set_deadline(Evaluator *m, uint64_t nanoseconds) {
     m->deadline = nanoseconds;
 }
@@ -136,6 +141,56 @@ static void give_back(JqRun **place, JqRun *run) {
     }
 }
 
+/* ---- in other languages ---- */
+
+static ForeignEval *foreign_begin(const Evaluator *m, const Expr *expr, Json input,
+                                  const Json *vars, void *who) {
+    ForeignEval *eval = mem_zalloc(sizeof *eval);
+    *eval = (ForeignEval){.expr = expr, .who = who, .err = ERROR_INIT, .by = m->foreign};
+    if (m->foreign.begin) {
+        m->foreign.begin(m->foreign.ctx, eval, input, vars);
+    } else {
+        Error err = ERROR_INIT;
+        error_set(&err, ERR_USAGE, "There is nobody here who evaluates expressions in Jinja.");
+        foreign_done(eval, json_none(), &err);
+    }
+    return eval;
+}
+
+void foreign_done(ForeignEval *eval, Json value, const Error *err) {
+    assert(!eval->done);
+    eval->done = true;
+    eval->value = value;
+    if (err) eval->err = *err;
+}
+
+void foreign_free(ForeignEval *eval) {
+    if (!eval) return;
+    if (!eval->done) eval->by.drop(eval->by.ctx, eval);
+    json_unref(eval->value);
+    mem_free(eval);
+}
+
+/* What came of it. */
+static Json foreign_take(ForeignEval **eval, Error *err) {
+    Json value = json_take(&(*eval)->value);
+    if (json_is_none(value) && err) *err = (*eval)->err;
+    foreign_free(*eval);
+    *eval = NULL;
+    return value;
+}
+
+static Json foreign_slice(const Evaluator *m, const Expr *expr, Json input, const Json *vars,
+                          const Slicing *slicing, Error *err) {
+    ForeignEval **at = slicing->foreign;
+    if (!at) {
+        error_set(err, ERR_USAGE, "An expression in Jinja cannot be evaluated here.");
+        return json_none();
+    }
+    if (!*at) *at = foreign_begin(m, expr, input, vars, slicing->who);
+    return (*at)->done ? foreign_take(at, err) : json_none();
+}
+
 /* ---- as a part of something ---- */
 
 void evaluator_begin(Evaluator *m, Replay *r) {
@@ -151,6 +206,7 @@ void evaluator_end(Evaluator *m) {
 
 void replay_clear(Replay *r) {
     jq_run_free(r->under_way);
+    foreign_free(r->foreign);
     for (size_t i = 0; i < r->n; i++) json_unref(r->kept[i].out);
     mem_free(r->kept);
     *r = (Replay){0};
@@ -168,6 +224,36 @@ static Json later(Replay *r, Error *err) {
 
 void evaluator_set_later(Evaluator *m, Error *err) {
     if (m->replay) later(m->replay, err);
+}
+
+/* What came of an evaluation is kept for the next time. */
+static void keep_evaluated(Replay *r, size_t at, Json out, const Error *err) {
+    r->kept = mem_grow(r->kept, r->n, &r->cap, sizeof *r->kept);
+    r->kept[r->n++] = (struct Evaluated){.at = at, .out = json_ref(out), .err = *err};
+    r->next = r->n;
+}
+
+static Json replay_foreign(Evaluator *m, const Expr *expr, Json input, const Json *vars,
+                           Error *err) {
+    Replay *r = m->replay;
+    if (!r) {
+        error_set(err, ERR_USAGE, "An expression in Jinja cannot be evaluated here.");
+        return json_none();
+    }
+    size_t at = r->at++;
+    if (r->is_later) return later(r, err);
+    if (r->next < r->n && r->kept[r->next].at == at) {
+        const struct Evaluated *kept = &r->kept[r->next++];
+        if (err) *err = kept->err;
+        return json_ref(kept->out);
+    }
+    if (!r->foreign) r->foreign = foreign_begin(m, expr, input, vars, r->who);
+    if (!r->foreign->done) return later(r, err);
+    Error why = ERROR_INIT;
+    Json out = foreign_take(&r->foreign, &why);
+    keep_evaluated(r, at, out, &why);
+    if (err) *err = why;
+    return out;
 }
 
 static Json replay(Evaluator *m, JqRun **place, Json input, const Json *vars, Error *err) {
@@ -211,12 +297,7 @@ static Json replay(Evaluator *m, JqRun **place, Json input, const Json *vars, Er
         r->under_way = NULL;
     }
     if (err) *err = came.err;
-    if (steps > FEW) {
-        came.out = json_ref(out);
-        r->kept = mem_grow(r->kept, r->n, &r->cap, sizeof *r->kept);
-        r->kept[r->n++] = came;
-        r->next = r->n;
-    }
+    if (steps > FEW) keep_evaluated(r, at, out, &came.err);
     return out;
 }
 
@@ -292,6 +373,7 @@ static Json first_with_secrets(Evaluator *m, const Expr *expr, Json input, const
 
 static Json first_of_expr(Evaluator *m, const Expr *expr, Json input, const Json *vars,
                           Error *err) {
+    if (expr->foreign) return replay_foreign(m, expr, input, vars, err);
     return expr->takes_secrets ? first_with_secrets(m, expr, input, vars, err)
                                : first_of(m, machine(m, expr), json_ref(input), vars, err);
 }
@@ -310,6 +392,7 @@ Json evaluator_slice(Evaluator *m, const Expr *expr, Json input, const Json *var
     JqRun *run = *slicing->under_way;
     error_clear(&none);
     assert(!expr->takes_secrets); /* no such place is sliced */
+    if (expr->foreign) return foreign_slice(m, expr, input, vars, slicing, err);
     if (!run) {
         run = *machine(m, expr);
         jq_run_start(run, json_ref(input), vars);

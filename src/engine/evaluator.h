@@ -39,6 +39,30 @@ typedef struct EvaluatorSecrets {
 } EvaluatorSecrets;
 void evaluator_set_secrets(Evaluator *m, const EvaluatorSecrets *secrets);
 
+/* An expression of another language (Foreign in flow.h) is evaluated by somebody else: begun, and looked at again
+ * later. So it needs a place where an evaluation may go on later, a slice or a Replay; anywhere else it fails. */
+typedef struct ForeignEval ForeignEval;
+
+typedef struct EvaluatorForeign {
+    /* Begins it; foreign_done() is to follow, at once or later. Borrows input and vars. */
+    void (*begin)(void *ctx, ForeignEval *eval, Json input, const Json *vars);
+    void (*drop)(void *ctx, ForeignEval *eval); /* nobody wants it any more; it is not done */
+    void *ctx;
+} EvaluatorForeign;
+
+struct ForeignEval {
+    const Expr *expr;
+    void *who; /* waits for it: of Slicing and Replay */
+    bool done;
+    Json value; /* JSON_NONE: err has why */
+    Error err;
+    void *work; /* for who evaluates it */
+    EvaluatorForeign by;
+};
+void evaluator_set_foreign(Evaluator *m, const EvaluatorForeign *foreign);
+void foreign_done(ForeignEval *eval, Json value, const Error *err); /* consumes value */
+void foreign_free(ForeignEval *eval);                               /* accepts NULL */
+
 /* Evaluations end, with ERR_LIMIT, soon after this time of uv_hrtime(); 0: never. */
 void evaluator_set_deadline(Evaluator *m, uint64_t nanoseconds);
 uint64_t evaluator_deadline(const Evaluator *m);
@@ -53,6 +77,9 @@ Json evaluator_run(Evaluator *m, const Expr *expr, Json input, const Json *vars,
 typedef struct Slicing {
     JqRun **under_way;
     uint64_t deadline;
+    ForeignEval **
+        foreign; /* the same as under_way of one in another language; NULL: there is no such here */
+    void *who;   /* of that */
 } Slicing;
 Json evaluator_slice(Evaluator *m, const Expr *expr, Json input, const Json *vars,
                      const Slicing *slicing, Error *err);
@@ -65,7 +92,9 @@ typedef struct Replay {
     bool is_late; /* the deadline has passed */
     uint64_t deadline;
     JqRun *under_way;
-    size_t at, next; /* evaluations of this time; of those that are kept, the next one */
+    ForeignEval *foreign; /* the same of one in another language */
+    void *who;            /* of that */
+    size_t at, next;      /* evaluations of this time; of those that are kept, the next one */
     size_t under_way_at;
     struct Evaluated *kept;
     size_t n, cap;

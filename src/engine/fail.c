@@ -9,6 +9,7 @@
 
 #include "advance.h"
 #include "choice.h"
+#include "control.h"
 #include "event.h"
 #include "image_read.h"
 #include "inject.h"
@@ -111,8 +112,9 @@ static bool takes(Frame *f, uint32_t level, Json error, bool edited, Handler *h)
         if (holds(f, l, h->edge->when, error)) return true;
     }
     h->edge = NULL;
-    h->gives = node->kind->outside && node->kind->dialect == DIALECT_PIPELINE &&
-               json_string_is(node->params[OUTSIDE_ON_FAILURE].value, "next");
+    h->gives = node->kind->id == KIND_BRANCH ||
+               (node->kind->outside && node->kind->dialect == DIALECT_PIPELINE &&
+                json_string_is(node->params[OUTSIDE_ON_FAILURE].value, "next"));
     return h->gives;
 }
 
@@ -217,7 +219,9 @@ static void take_error(const Handler *h, LevelAt failed, Json error) {
         if (h->task) {
             task_failed(f, error);
         } else {
-            frame_finish(f, outside_failed(frame_top(f)->node, error));
+            const Node *node = frame_top(f)->node;
+            bool branch = node->kind->id == KIND_BRANCH;
+            frame_finish(f, branch ? branch_failed(f, node, error) : outside_failed(node, error));
         }
         return;
     }

@@ -62,6 +62,7 @@ struct Frame {
     uint32_t held;   /* frames that are parked, of it and those below it: its clocks stand still */
     int64_t held_at; /* since when they do, or were brought up to date; 0: they run */
     bool skipped;    /* what it does now is passed over */
+    bool awaits;     /* somebody else evaluates an expression for it, and wakes it then */
     bool taken;      /* what came of its node was known already */
     bool failure_kept; /* what it is parked on is in the history: the run had failed with it */
     bool thaw;         /* its work may be frozen, by an earlier process */

@@ -93,6 +93,7 @@ struct Run {
     Frame *dirty, *dirty_tail;
     size_t nframes;
     size_t active;     /* frames that will go on by themselves: starting, working, timed */
+    size_t evaluating; /* frames whose expressions somebody else evaluates: the same */
     size_t waiting;    /* frames that wait for a person */
     Step *orphans;     /* steps that nobody waits for any more, and that have not ended */
     uv_timer_t *timer; /* of the deadline */

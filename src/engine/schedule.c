@@ -126,7 +126,7 @@ void frame_schedule(Frame *f) {
     const WaitRow *row = &wait_rows[f->waits];
     bool holds = row->status == FRAME_HOLDING && f->children && !(row->enough && row->enough(f));
     frame_set_status(f, row->status == FRAME_HOLDING && !holds ? FRAME_READY : row->status);
-    if (f->status == FRAME_READY && !f->queued) {
+    if (f->status == FRAME_READY && !f->queued && !f->awaits) {
         f->queued = true;
         f->queue_next = NULL;
         *(run->ready ? &run->ready_tail->queue_next : &run->ready) = f;
@@ -144,6 +144,7 @@ void frame_schedule(Frame *f) {
 
 void frame_queue_first(Frame *f) {
     Run *run = f->run;
+    if (f->awaits) return;
     f->queued = true;
     f->queue_next = run->ready;
     if (!run->ready) run->ready_tail = f;
@@ -218,7 +219,7 @@ static bool rests(Run *run) {
 void run_settle_if_done(Run *run) {
     if (run_settling(run) || run->settled || run->orphans) return;
     if (!run->halting) {
-        if (run->ready || run->active) {
+        if (run->ready || run->active || run->evaluating) {
             run->rested = false;
             return;
         }

@@ -57,6 +57,10 @@ typedef struct NodeWork {
      * started to be found again. Nothing of the step is called after it. Of pure work: the same, whoever
      * ends it; NULL where it holds nothing. */
     void (*drop)(Step *step);
+    /* Of the kind that evaluates expressions in Jinja (Foreign in flow.h); NULL: it does not. The step has the input as
+     * its state and ends with step_evaluated(), inside or later; drop() before that ends it. result: the
+     * variable of that name; JSON_NONE: there is none. */
+    void (*evaluate)(Step *step, const Expr *expr, Json result);
     /* Of work that has handles; both NULL otherwise. What a handle stands for is of no more use: its result
      * is on record, or nobody wants it. One that was never used is fine. */
     void (*forget)(const char *place);
@@ -193,6 +197,11 @@ const char *step_results_folder(Step *step, Error *err);
 /* Should the step fail now, that is no failure of the node: it goes on with this result. A debugger sees
  * the error all the same. Consumes it. */
 void step_forgive(Step *step, Json result);
+
+/* The end of an evaluation: JSON_NONE with *err set, or a value, which it consumes. */
+void step_evaluated(Step *step, Json value, const Error *err);
+/* The folder of step_place(); NULL: there is none. */
+const char *step_store_folder(Step *step);
 
 /* Ends the step. Both consume their JSON. kind is a short word ("exit", "timeout", "jq", "lua",
  * "spawn", "limit", "cancelled") that retry.if and error edges see as .error.kind; details (an object

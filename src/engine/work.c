@@ -159,6 +159,7 @@ static void clear(Step *s) {
     for (int i = 0; s->masks && i < LOG_STREAMS; i++) mask_stream_clear(&s->masks[i]);
     mem_free(s->masks);
     jq_run_free(s->eval);
+    foreign_free(s->foreign);
     if (s->replay) {
         replay_clear(s->replay);
         mem_free(s->replay);
@@ -247,17 +248,21 @@ static const NodeWork evaluation = {.pure = true};
 Json frame_eval_slice(Frame *f, const Sliced *what, Error *err) {
     Step *s = frame_goes_on(f) ? f->step : NULL;
     JqRun *under_way = s ? s->eval : NULL;
-    Json out = evaluator_slice(f->run->evaluator, what->expr, what->input, what->vars,
-                               &(Slicing){.under_way = &under_way}, err);
+    ForeignEval *foreign = s ? s->foreign : NULL;
+    Json out =
+        evaluator_slice(f->run->evaluator, what->expr, what->input, what->vars,
+                        &(Slicing){.under_way = &under_way, .foreign = &foreign, .who = f}, err);
     if (s) s->eval = under_way;
-    if (under_way && s) {
+    if (s) s->foreign = foreign;
+    if ((under_way || foreign) && s) {
         frame_queue_first(f);
-    } else if (under_way) {
+    } else if (under_way || foreign) {
         keep_slice(f, &(Step){.run = f->run,
                               .frame = f,
                               .node = frame_top(f)->node,
                               .work = &evaluation,
                               .eval = under_way,
+                              .foreign = foreign,
                               .edge = what->edge,
                               .go_on = what->again});
     } else if (s) {
@@ -278,6 +283,7 @@ void frame_replay_begin(Frame *f, Replay *fresh) {
     Step *s = frame_goes_on(f) ? f->step : NULL;
     Replay *r = s ? s->replay : fresh;
     r->deadline = s ? s->deadline : evaluator_deadline(f->run->evaluator);
+    r->who = f;
     evaluator_begin(f->run->evaluator, r);
 }
 
@@ -309,6 +315,63 @@ bool frame_replay_end(Frame *f, Replay *fresh, void (*again)(Frame *f)) {
                           .deadline = r->deadline,
                           .go_on = again});
     return false;
+}
+
+/* ---- in other languages ---- */
+
+/* The one who evaluates is given a step of its own, which is no attempt at the node. */
+static void foreign_begin(void *ctx, ForeignEval *eval, Json input, const Json *vars) {
+    Run *run = ctx;
+    Frame *f = eval->who;
+    Error err = ERROR_INIT;
+    const Node *node = frame_top(f)->node;
+    const NodeWork *work = run->engine->work[KIND_EDGE_AGENT];
+    if (!work || !work->evaluate || !node) {
+        error_set(&err, ERR_USAGE, "Expressions in Jinja cannot be evaluated here.");
+        foreign_done(eval, json_none(), &err);
+        return;
+    }
+    Step *s = mem_zalloc(sizeof *s);
+    *s = (Step){.run = run, .frame = f, .node = node, .work = work, .for_eval = eval};
+    s->state = json_ref(input);
+    eval->work = s;
+    f->awaits = true;
+    run->evaluating++;
+    s->unstarted = true;
+    bool result = strcmp(eval->expr->foreign->how, FOREIGN_OUTPUTS) == 0;
+    work->evaluate(s, eval->expr, result ? vars[0] : json_none());
+    if (!eval->done) s->unstarted = false;
+}
+
+static void foreign_over(Step *s) {
+    s->frame->awaits = false;
+    s->run->evaluating--;
+    clear(s);
+    mem_free(s);
+}
+
+static void foreign_drop(void *ctx, ForeignEval *eval) {
+    Step *s = eval->work;
+    (void)ctx;
+    s->work->drop(s);
+    foreign_over(s);
+}
+
+const EvaluatorForeign work_foreign = {.begin = foreign_begin, .drop = foreign_drop};
+
+void step_evaluated(Step *s, Json value, const Error *err) {
+    Frame *f = s->frame;
+    Error why = ERROR_INIT;
+    if (!json_is_none(value) && !value_fits(s->run->engine, value, "The value", &why)) {
+        json_clear(&value);
+        err = &why;
+    }
+    bool later = !s->unstarted;
+    foreign_done(s->for_eval, run_masked(s->run, value, 0), err);
+    foreign_over(s);
+    if (!later) return; /* who began it takes it at once */
+    if (f->status == FRAME_READY && !f->queued) frame_queue_first(f);
+    run_kick(f->run);
 }
 
 /* ---- work outside ---- */
@@ -357,6 +420,7 @@ static void begin_work(Frame *f) {
     bool thaw = f->thaw;
     f->thaw = false;
     r->deadline = s->deadline;
+    r->who = f;
     s->unstarted = true;
     s->crowded = false;
     e->given -= s->given;
@@ -690,7 +754,7 @@ bool step_eval_slice(Step *s, const Expr *expr, Json *out, Error *err) {
     Json vars[FRAME_VARS_MAX];
     *out =
         evaluator_slice(s->run->evaluator, expr, s->state, frame_variables(s->frame, s->node, vars),
-                        &(Slicing){&s->eval, s->deadline}, err);
+                        &(Slicing){.under_way = &s->eval, .deadline = s->deadline}, err);
     return !s->eval;
 }
 
@@ -785,6 +849,11 @@ const char *step_place(Step *s, Error *err) {
     buf_printf(&place, "%s/%lld-%.*s", folder, (long long)s->run->row.run,
                (int)json_string_len(key), json_string_data(&key));
     return s->place = buf_detach(&place);
+}
+
+const char *step_store_folder(Step *s) {
+    Engine *e = s->run->engine;
+    return e->options.store ? engine_folder(e, NULL) : NULL;
 }
 
 void step_set_data(Step *s, void *data) {

@@ -29,6 +29,8 @@ struct Step {
     /* of pure work, and of an evaluation that is no work of a node (frame_eval()) */
     uint64_t deadline;      /* as uv_hrtime() counts; while it is frozen, what is left; 0: none */
     JqRun *eval;            /* that goes on in a later turn; NULL: none does */
+    ForeignEval *foreign;   /* the same of one in another language */
+    ForeignEval *for_eval;  /* it is no attempt at a node, but the evaluation of that */
     Replay *replay;         /* the same of what evaluates several; of work outside that begins */
     bool crowded;           /* there is no room for what it is given: */
     uint64_t wanted, given; /* it needs so many bytes; it has them */
@@ -77,6 +79,8 @@ static inline bool frame_goes_on(const Frame *f) {
  * same. fresh is {0}, and says in the end whether the node's time was over. */
 void frame_replay_begin(Frame *f, Replay *fresh);
 bool frame_replay_end(Frame *f, Replay *fresh, void (*again)(Frame *f));
+/* For evaluator_set_foreign(), with the run. */
+extern const EvaluatorForeign work_foreign;
 bool work_has_room(const Frame *f);      /* for what the work is given, if that is known */
 void work_start(Frame *f);               /* after the commit */
 bool work_freeze(Frame *f, bool frozen); /* false: it cannot be; sliced: its clock */

@@ -15,8 +15,10 @@
  *     worker               the interpreter died (exit_code or signal) or wrote rubbish to us
  *     limit                memory, or a result that is too long
  *     spawn                there is no interpreter or no such program */
+#include "edge_agent_program.h"
 #include "exec.h"
 #include "json_build.h"
+#include "json_print.h"
 #include "mem.h"
 #include "safe_file.h"
 #include "safe_root.h"
@@ -30,6 +32,9 @@
 #include <unistd.h>
 
 enum {
+    EVALUATION_MS = 30000, /* an expression takes no longer */
+    EVALUATION_MEMORY = 1 << 30,
+    EVALUATION_OUTPUT = 1 << 20,
     PARKED_MAX = 32,
     LOOK_MS = 1000, /* how often, at most, it is looked whether parked calls are still wanted */
     OUTPUT_MAX = 256 << 20,
@@ -43,28 +48,32 @@ typedef struct Scripts {
     Script *parked; /* oldest first */
     int nparked;
     uint64_t looked; /* when, in milliseconds of the loop */
+    Json edge_agent; /* the program for files of The Edge Agent; JSON_NONE: not needed so far */
 } Scripts;
 
 struct Script {
     Scripts *scripts;
     Step *step; /* NULL while it is parked */
     WorkerCall *call;
-    Script *next;   /* parked */
-    char *place;    /* the same */
-    size_t answers; /* that it was given */
-    Json what;      /* [code, file, function] */
+    Script *next;      /* parked */
+    char *place;       /* the same */
+    size_t answers;    /* that it was given */
+    Json what;         /* [code, file, function] */
+    uv_timer_t *timer; /* of the evaluation of an expression; NULL: it is a node's work */
 };
 
-/* The parameters of both are those of Python. */
+/* The parameters of all are those of Python. */
 typedef struct ScriptKind {
     KindId kind;
     const char *word; /* .error.kind of an exception */
     WorkerLanguage language;
+    bool agent; /* it is for edge_agent.py, which runs it */
 } ScriptKind;
 
 static const ScriptKind script_kinds[] = {
-    {KIND_PYTHON, "python", WORKER_PYTHON},
-    {KIND_JAVASCRIPT, "javascript", WORKER_JAVASCRIPT},
+    {KIND_PYTHON, "python", WORKER_PYTHON, false},
+    {KIND_JAVASCRIPT, "javascript", WORKER_JAVASCRIPT, false},
+    {KIND_EDGE_AGENT, "python", WORKER_PYTHON, true},
 };
 
 static const ScriptKind *kind_of(const Step *step) {
@@ -84,7 +93,12 @@ static Json or_null(Json value) {
 
 /* ---- parked calls ---- */
 
+static void free_timer(uv_handle_t *timer) {
+    mem_free(timer);
+}
+
 static void script_free(Script *script) {
+    if (script->timer) uv_close((uv_handle_t *)script->timer, free_timer);
     json_unref(script->what);
     mem_free(script->place);
     mem_free(script);
@@ -169,6 +183,49 @@ static void fail_raised(Step *step, const WorkerResult *result) {
     buf_clear(&message);
 }
 
+/* ---- The Edge Agent ---- */
+
+static const char *text_of(Json object, const char *key) {
+    const char *text = json_object_text(object, key);
+    return text ? text : "";
+}
+
+/* What edge_agent.py answers: {value}, or {failed: {type, message, line, traceback}}. False: it is that, in *out, whose
+ * texts are the value's. */
+static bool agent_value(const WorkerResult *result, Json *value, WorkerResult *out) {
+    Json object = result->value;
+    Json failed =
+        json_kind(object) == JSON_OBJECT ? json_object_get_c(object, "failed") : json_none();
+    *value = json_kind(object) == JSON_OBJECT ? json_object_get_c(object, "value") : json_none();
+    if (json_kind(failed) != JSON_OBJECT) return !json_is_none(*value);
+    Json line = json_object_get_c(failed, "line");
+    *out = (WorkerResult){.end = WORKER_RAISED};
+    out->type = text_of(failed, "type");
+    out->message = text_of(failed, "message");
+    out->traceback = text_of(failed, "traceback");
+    out->line =
+        json_tag(line) == JSON_TAG_INT && line.i > 0 && line.i < INT32_MAX ? (int)line.i : 0;
+    return false;
+}
+
+static void agent_ended(Step *step, const WorkerResult *result) {
+    WorkerResult failed = {.end = WORKER_RUBBISH};
+    Json value;
+    if (result->end == WORKER_RAISED) { /* what it gave is no JSON: none of its own lines says so */
+        failed = *result;
+        failed.line = 0;
+        fail_raised(step, &failed);
+    } else if (agent_value(result, &value, &failed)) {
+        step_succeed(step, json_ref(value));
+    } else if (failed.end == WORKER_RAISED) {
+        fail_raised(step, &failed);
+    } else {
+        step_fail(step, "worker", json_none(), "The code has changed what runs it.");
+    }
+}
+
+/* ---- the end of a call ---- */
+
 static void on_end(void *ctx, const WorkerResult *result) {
     static const char *const words[] = {
         [WORKER_DIED] = "worker",     [WORKER_RUBBISH] = "worker",      [WORKER_LIMIT] = "limit",
@@ -180,7 +237,10 @@ static void on_end(void *ctx, const WorkerResult *result) {
     script_free(script);
     if (!step) return; /* it died while it was parked: the node will start anew */
     step_set_data(step, NULL);
-    if (result->end == WORKER_RETURNED) {
+    bool came = result->end == WORKER_RETURNED || result->end == WORKER_RAISED;
+    if (came && kind_of(step)->agent) {
+        agent_ended(step, result);
+    } else if (result->end == WORKER_RETURNED) {
         succeed(step, result->value);
     } else if (result->end == WORKER_RAISED) {
         fail_raised(step, result);
@@ -280,11 +340,9 @@ static Scripts *scripts_of(Step *step) {
     void **slot = step_kind_data(step, KIND_PYTHON);
     if (!*slot) {
         Scripts *scripts = mem_zalloc(sizeof *scripts);
-        const char *place = step_place(step, NULL), *slash = place ? strrchr(place, '/') : NULL;
-        char *folder = slash ? mem_strndup(place, (size_t)(slash - place)) : NULL;
-        WorkerPoolOptions options = {.environment = step_environment(step), .notes = folder};
+        WorkerPoolOptions options = {.environment = step_environment(step),
+                                     .notes = step_store_folder(step)};
         scripts->pool = worker_pool_new(step_loop(step), &options);
-        mem_free(folder);
         *slot = scripts;
     }
     return *slot;
@@ -301,6 +359,33 @@ static Json what_of(const Step *step) {
     return json_array_from(parts, 3);
 }
 
+/* edge_agent.py as the code of a node, which keeps it as a module: each worker has it once. */
+static Json edge_agent_code(Scripts *scripts) {
+    if (!json_is_none(scripts->edge_agent)) return scripts->edge_agent;
+    Buf code = BUF_INIT;
+    Json text = json_string(edge_agent_program, edge_agent_program_len);
+    buf_adds(&code, "import sys, types\nsource = ");
+    json_print(text, NULL, &code); /* which Python reads as well */
+    buf_adds(&code, "\nagent = sys.modules.get('_pawl_edge_agent')\n"
+                    "if agent is None:\n"
+                    "    agent = types.ModuleType('_pawl_edge_agent')\n"
+                    "    agent.__file__ = '<edge agent>'\n"
+                    "    exec(compile(source, agent.__file__, 'exec'), agent.__dict__)\n"
+                    "    sys.modules['_pawl_edge_agent'] = agent\n"
+                    "own = {'interrupt': interrupt, 'log': log}\n"
+                    "return agent.answer('<node>', state, request, own)\n");
+    json_unref(text);
+    scripts->edge_agent = json_string(code.data, code.len);
+    buf_clear(&code);
+    return scripts->edge_agent;
+}
+
+/* Consumes what. */
+static Json edge_agent_request(const char *how, Json what, Json given) {
+    Json seen = json_kind(given) == JSON_OBJECT ? json_ref(given) : json_object();
+    return OBJECT(KEY("request", OBJECT(KEY("how", how), KEY("what", what), KEY("given", seen))));
+}
+
 static bool call(Step *step, const ScriptKind *kind, const Given *given, Error *err) {
     Scripts *scripts = scripts_of(step);
     Script *script = mem_zalloc(sizeof *script);
@@ -313,16 +398,25 @@ static bool call(Step *step, const ScriptKind *kind, const Given *given, Error *
         script_free(script);
         return false;
     }
+    Json how = kind->agent ? value_of(step, EDGE_AGENT_HOW) : json_none();
+    Json request = kind->agent ? edge_agent_request(json_string_data(&how),
+                                                    json_ref(value_of(step, PYTHON_CODE)),
+                                                    value_of(step, EDGE_AGENT_GIVEN))
+                               : json_none();
     WorkerOptions options = {
         .language = kind->language,
-        .code = program ? json_none() : value_of(step, PYTHON_CODE),
+        .code = program       ? json_none()
+                : kind->agent ? edge_agent_code(scripts)
+                              : value_of(step, PYTHON_CODE),
         .file = program ? given->path.data : NULL,
         .function = program ? given->function.data : NULL,
         .realm = given->realm.data,
         .home = given->home.data,
         .state = step_state(step),
         .env = given->env,
-        .vars = json_object_len(given->vars) ? given->vars : json_none(),
+        .vars = kind->agent                    ? request
+                : json_object_len(given->vars) ? given->vars
+                                               : json_none(),
         .answers = script->answers ? step_answers(step) : json_none(),
         .folder = step_folder(step),
         .memory = (uint64_t)step_param(step, PYTHON_MEMORY)->number,
@@ -333,6 +427,7 @@ static bool call(Step *step, const ScriptKind *kind, const Given *given, Error *
         .ctx = script,
     };
     script->call = worker_call(scripts->pool, &options, err);
+    json_unref(request);
     if (!script->call) {
         script_free(script);
         return false;
@@ -411,10 +506,100 @@ static void exec_script_sweep(const WorkSweep *sweep) {
     worker_notes_sweep(sweep->folder);
 }
 
+/* ---- expressions ---- */
+
+static void evaluation_end(Script *script, Json value, const Error *err) {
+    Step *step = script->step;
+    script_free(script);
+    step_evaluated(step, value, err);
+}
+
+static void on_evaluated(void *ctx, const WorkerResult *result) {
+    Script *script = ctx;
+    Error err = ERROR_INIT;
+    WorkerResult failed = {.end = WORKER_RUBBISH, .message = "", .type = ""};
+    Json value = json_none();
+    bool returned = result->end == WORKER_RETURNED;
+    if (returned && agent_value(result, &value, &failed)) {
+        evaluation_end(script, json_ref(value), NULL);
+        return;
+    }
+    const WorkerResult *why = returned ? &failed : result;
+    const char *message = why->message ? why->message : "";
+    bool limit = why->end == WORKER_LIMIT;
+    if (why->end == WORKER_RAISED && *why->type && strcmp(why->type, "LookupError") != 0) {
+        error_set(&err, ERR_RAISED, "%s: %s", why->type, message);
+    } else {
+        error_set(&err, limit ? ERR_LIMIT : ERR_RAISED, "%s",
+                  *message ? message : "The code of a node has changed what evaluates this.");
+    }
+    evaluation_end(script, json_none(), &err);
+}
+
+static void on_evaluation_late(uv_timer_t *timer) {
+    Script *script = timer->data;
+    Error err = ERROR_INIT;
+    error_set(&err, ERR_LIMIT, "The expression took longer than %g s.",
+              (double)uv_timer_get_repeat(timer) / 1000);
+    worker_drop(script->call);
+    evaluation_end(script, json_none(), &err);
+}
+
+static void exec_script_evaluate(Step *step, const Expr *expr, Json result) {
+    Scripts *scripts = scripts_of(step);
+    const Foreign *foreign = expr->foreign;
+    int64_t ms = step_timeout_ms(step);
+    Error err = ERROR_INIT;
+    Given given = {.path = BUF_INIT};
+    Json request = edge_agent_request(foreign->how, json_ref(foreign->what), foreign->given);
+    if (!json_is_none(result)) {
+        Json inner = json_ref(json_object_get_c(request, "request"));
+        inner = json_object_with(inner, "result", json_ref(result));
+        request = json_object_with(request, "request", inner);
+    }
+    Json definition = step_definition(step);
+    buf_add(&given.realm, json_string_data(&definition), json_string_len(definition));
+    json_unref(definition);
+    give_home(step, &given);
+    Script *script = mem_zalloc(sizeof *script);
+    script->scripts = scripts;
+    script->step = step;
+    WorkerOptions options = {
+        .language = WORKER_PYTHON,
+        .code = edge_agent_code(scripts),
+        .realm = given.realm.data,
+        .home = given.home.data,
+        .state = step_state(step),
+        .env = json_none(),
+        .vars = request,
+        .answers = json_none(),
+        .folder = step_folder(step),
+        .memory = EVALUATION_MEMORY,
+        .max_output = EVALUATION_OUTPUT,
+        .on_end = on_evaluated,
+        .ctx = script,
+    };
+    script->call = worker_call(scripts->pool, &options, &err);
+    json_unref(request);
+    buf_clear(&given.realm);
+    buf_clear(&given.home);
+    if (!script->call) {
+        evaluation_end(script, json_none(), &err);
+        return;
+    }
+    ms = ms && ms < EVALUATION_MS ? ms : EVALUATION_MS;
+    script->timer = mem_zalloc(sizeof *script->timer);
+    script->timer->data = script;
+    uv_timer_init(step_loop(step), script->timer);
+    uv_timer_start(script->timer, on_evaluation_late, (uint64_t)ms, (uint64_t)ms);
+    step_set_data(step, script);
+}
+
 static void exec_script_free(void *data) {
     Scripts *scripts = data;
     while (scripts->parked) let_go(scripts->parked);
     worker_pool_free(scripts->pool);
+    json_unref(scripts->edge_agent);
     mem_free(scripts);
 }
 
@@ -462,5 +647,6 @@ const NodeWork exec_script = {.start = exec_script_start,
                               .cancel = exec_script_cancel,
                               .freeze = exec_script_freeze,
                               .drop = exec_script_drop,
+                              .evaluate = exec_script_evaluate,
                               .sweep = exec_script_sweep,
                               .free_data = exec_script_free};

@@ -36,8 +36,7 @@ int find_node(Loader *ld, const GraphImpl *g, const YamlNode *name, bool ends) {
     return index;
 }
 
-/* Somewhere to go to: a node or __end__. */
-static bool find_target(EdgeBuild *b, const YamlNode *name, int *index) {
+bool edges_find_target(EdgeBuild *b, const YamlNode *name, int *index) {
     if (yaml_is(name, "__end__")) {
         *index = NODE_END;
         return true;
@@ -64,7 +63,7 @@ static void copy_targets(Draft *to, const Draft *from) {
     for (size_t i = 0; i < from->ntargets; i++) add_target(to, from->targets[i]);
 }
 
-static bool load_targets(EdgeBuild *b, const YamlNode *to, Draft *draft) {
+bool edges_load_targets(EdgeBuild *b, const YamlNode *to, Draft *draft) {
     Reporter *reporter = b->c->ld->reporter;
     bool list = to->kind == YAML_LIST && to->n > 1;
     bool *seen = list ? mem_zalloc(b->n + 1) : NULL; /* the last for __end__ */
@@ -72,7 +71,7 @@ static bool load_targets(EdgeBuild *b, const YamlNode *to, Draft *draft) {
     int target;
     if (to->kind == YAML_LIST && to->n == 0) report_at(reporter, to->spot, "`to` names no node.");
     for (size_t at = 0; (name = next_name(b->c->ld, to, "`to`", &at));) {
-        if (!find_target(b, name, &target)) continue;
+        if (!edges_find_target(b, name, &target)) continue;
         bool *there = list ? &seen[target < 0 ? b->n : (size_t)target] : &(bool){false};
         if (*there) {
             report_at(reporter, name->spot, "`%s` is named twice in one edge.",
@@ -107,8 +106,7 @@ static void merge_parallel(EdgeBuild *b, Draft *into, const Draft *draft) {
     }
 }
 
-/* Adds a copy of the draft. */
-static void add_edge(EdgeBuild *b, Out *out, const Draft *draft) {
+void edges_add(EdgeBuild *b, Out *out, const Draft *draft) {
     for (size_t i = 0; draft->grows && i < out->n; i++) {
         if (out->items[i].grows) {
             merge_parallel(b, &out->items[i], draft);
@@ -118,6 +116,13 @@ static void add_edge(EdgeBuild *b, Out *out, const Draft *draft) {
     if (out->closed) {
         int line, col;
         yaml_line_col(out->closed_spot.file, out->closed_spot.at, &line, &col);
+        if (b->lenient) {
+            report_warning(b->c->ld->reporter, draft->spot,
+                           "This edge is never taken: the one in line %d has no condition and "
+                           "comes first.",
+                           line);
+            return;
+        }
         report_at(b->c->ld->reporter, draft->spot,
                   "This edge is never taken: the one in line %d has no condition and comes first. "
                   "Parallel branches are written `to: [a, b]`.",
@@ -136,10 +141,10 @@ static void add_edge(EdgeBuild *b, Out *out, const Draft *draft) {
     }
 }
 
-static void add_plain(EdgeBuild *b, Out *out, int target, Spot spot) {
+void edges_add_plain(EdgeBuild *b, Out *out, int target, Spot spot) {
     Draft d = {.join = NODE_END, .spot = spot};
     add_target(&d, target);
-    add_edge(b, out, &d);
+    edges_add(b, out, &d);
     mem_free(d.targets);
 }
 
@@ -160,8 +165,8 @@ static void load_rule(EdgeBuild *b, Out *out, const YamlNode *rule) {
     bool fine = load_condition(b, yaml_get(rule, "if"), &d, b->c->scope);
     if (!to) {
         report_at(ld->reporter, rule->spot, "A rule of `goto` needs `to`: the node to go to.");
-    } else if (load_targets(b, to, &d) && fine) {
-        add_edge(b, out, &d);
+    } else if (edges_load_targets(b, to, &d) && fine) {
+        edges_add(b, out, &d);
     }
     b->broken = b->broken || !fine || !to;
     mem_free(d.targets);
@@ -175,7 +180,7 @@ static void load_goto(EdgeBuild *b, size_t i, const YamlNode *value) {
         load_rule(b, out, value);
     } else {
         Draft d = {.join = NODE_END, .spot = value->spot};
-        if (load_targets(b, value, &d)) add_edge(b, out, &d);
+        if (edges_load_targets(b, value, &d)) edges_add(b, out, &d);
         mem_free(d.targets);
     }
 }
@@ -196,9 +201,9 @@ static bool load_way(EdgeBuild *b, const YamlNode *edge, Draft *d) {
                       "`to: [a, b]` and the condition.");
         }
     }
-    bool fine = to && load_targets(b, to, d);
+    bool fine = to && edges_load_targets(b, to, d);
     fine = load_condition(b, when, d, b->c->scope) && fine;
-    if (fan_in && field_text(ld, fan_in, "`fan_in`") && find_target(b, fan_in, &d->join)) {
+    if (fan_in && field_text(ld, fan_in, "`fan_in`") && edges_find_target(b, fan_in, &d->join)) {
         d->join_given = true;
         if (!d->parallel) {
             report_at(ld->reporter, fan_in->spot,
@@ -239,7 +244,7 @@ static void load_edge(EdgeBuild *b, const YamlNode *edge) {
         } else if (on && start) {
             report_at(ld->reporter, name->spot, "`__start__` does nothing that could fail.");
         } else if (index >= 0 && d.ntargets > 0) {
-            add_edge(b, &(on ? b->error : b->after)[index], &d);
+            edges_add(b, &(on ? b->error : b->after)[index], &d);
         }
     }
     mem_free(d.targets);
@@ -254,14 +259,15 @@ static void fill_from_edges(EdgeBuild *b, const YamlNode *const *sources, const 
                   "The edges must be a list (`- {from: a, to: b}`).");
     }
     for (size_t i = 0; edges->kind == YAML_LIST && i < edges->n; i++) load_edge(b, edges->items[i]);
-    if (b->after[b->n].n == 0) add_plain(b, &b->after[b->n], 0, sources[0]->spot);
+    if (b->after[b->n].n == 0) edges_add_plain(b, &b->after[b->n], 0, sources[0]->spot);
     int *joined = mem_alloc((b->n ? b->n : 1) * sizeof *joined);
     for (size_t i = 0; i < b->n; i++) joined[i] = NOT_JOINED;
     edges_lead_to_joins(b, joined);
     for (size_t i = 0; i < b->n; i++) {
         if (b->after[i].n == 0) {
             b->dead_end[i] = joined[i] == NOT_JOINED;
-            add_plain(b, &b->after[i], b->dead_end[i] ? NODE_END : joined[i], sources[i]->spot);
+            edges_add_plain(b, &b->after[i], b->dead_end[i] ? NODE_END : joined[i],
+                            sources[i]->spot);
         }
     }
     mem_free(joined);
@@ -272,8 +278,12 @@ static void check_reached(EdgeBuild *b, const YamlNode *const *sources) {
     edges_mark_reached(b, reached);
     for (size_t i = 0; i < b->n; i++) {
         const char *name = b->graph->nodes[i].name;
-        Spot spot = yaml_get(sources[i], "name")->spot;
-        if (!reached[i]) {
+        const YamlNode *said = yaml_get(sources[i], "name");
+        Spot spot = (said ? said : sources[i])->spot;
+        if (!reached[i] && b->lenient) {
+            report_warning(b->c->ld->reporter, spot, "Node `%s` is never reached from __start__.",
+                           name);
+        } else if (!reached[i]) {
             report_at(b->c->ld->reporter, spot, "Node `%s` is never reached from __start__.", name);
         } else if (b->dead_end[i]) {
             report_warning(b->c->ld->reporter, spot,
@@ -297,7 +307,8 @@ static Edges finish(Loader *ld, Out *out) {
                           .targets = targets,
                           .ntargets = d->ntargets,
                           .join = d->join,
-                          .parallel = d->parallel};
+                          .parallel = d->parallel,
+                          .gathers = d->gathers};
         yaml_line_col(d->spot.file, d->spot.at, &items[i].line, &items[i].col);
         mem_free(d->targets);
     }
@@ -305,13 +316,34 @@ static Edges finish(Loader *ld, Out *out) {
     return (Edges){items, out->n};
 }
 
-void load_edges(const NodeContext *c, const YamlNode *const *sources, const YamlNode *edges) {
+void edges_begin(EdgeBuild *b, const NodeContext *c) {
     Graph *graph = &c->graph->graph;
-    EdgeBuild b = {.c = c, .graph = graph, .n = graph->nnodes, .work = WORK_MAX};
-    b.after = mem_zalloc((b.n + 1) * sizeof *b.after);
-    b.error = mem_zalloc((b.n + 1) * sizeof *b.error);
-    b.fan_in = mem_zalloc(b.n + 1);
-    b.dead_end = mem_zalloc(b.n + 1);
+    *b = (EdgeBuild){.c = c, .graph = graph, .n = graph->nnodes, .work = WORK_MAX};
+    b->after = mem_zalloc((b->n + 1) * sizeof *b->after);
+    b->error = mem_zalloc((b->n + 1) * sizeof *b->error);
+    b->fan_in = mem_zalloc(b->n + 1);
+    b->dead_end = mem_zalloc(b->n + 1);
+}
+
+void edges_end(EdgeBuild *b, const YamlNode *const *sources) {
+    Loader *ld = b->c->ld;
+    edges_find_joins(b);
+    if (!b->broken) check_reached(b, sources);
+    for (size_t i = 0; i < b->n; i++) {
+        b->graph->nodes[i].edges = finish(ld, &b->after[i]);
+        b->graph->nodes[i].error_edges = finish(ld, &b->error[i]);
+    }
+    b->graph->start = finish(ld, &b->after[b->n]);
+    finish(ld, &b->error[b->n]);
+    mem_free(b->after);
+    mem_free(b->error);
+    mem_free(b->fan_in);
+    mem_free(b->dead_end);
+}
+
+void load_edges(const NodeContext *c, const YamlNode *const *sources, const YamlNode *edges) {
+    EdgeBuild b;
+    edges_begin(&b, c);
     for (size_t i = 0; i < b.n; i++) {
         const YamlNode *jump = yaml_get(sources[i], "goto");
         const YamlNode *fan_in = yaml_get(sources[i], "fan_in");
@@ -321,23 +353,13 @@ void load_edges(const NodeContext *c, const YamlNode *const *sources, const Yaml
     if (edges) {
         fill_from_edges(&b, sources, edges);
     } else { /* in order */
-        add_plain(&b, &b.after[b.n], 0, sources[0]->spot);
+        edges_add_plain(&b, &b.after[b.n], 0, sources[0]->spot);
         for (size_t i = 0; i < b.n; i++) {
             if (!b.after[i].closed) {
-                add_plain(&b, &b.after[i], i + 1 < b.n ? (int)i + 1 : NODE_END, sources[i]->spot);
+                int next = i + 1 < b.n ? (int)i + 1 : NODE_END;
+                edges_add_plain(&b, &b.after[i], next, sources[i]->spot);
             }
         }
     }
-    edges_find_joins(&b);
-    if (!b.broken) check_reached(&b, sources);
-    for (size_t i = 0; i < b.n; i++) {
-        graph->nodes[i].edges = finish(c->ld, &b.after[i]);
-        graph->nodes[i].error_edges = finish(c->ld, &b.error[i]);
-    }
-    graph->start = finish(c->ld, &b.after[b.n]);
-    finish(c->ld, &b.error[b.n]);
-    mem_free(b.after);
-    mem_free(b.error);
-    mem_free(b.fan_in);
-    mem_free(b.dead_end);
+    edges_end(&b, sources);
 }

@@ -12,7 +12,8 @@ typedef struct Draft {
     int join;
     bool join_given; /* by fan_in: NAME */
     bool parallel;
-    bool grows; /* of `parallel: true`: further ones are added to it */
+    bool grows;   /* of `parallel: true`: further ones are added to it */
+    bool gathers; /* as of Edge */
     Spot spot;
 } Draft;
 
@@ -32,8 +33,23 @@ typedef struct EdgeBuild {
     bool *fan_in;       /* nodes that say `fan_in: true` */
     bool *dead_end;     /* nodes that the file gives no edge */
     bool broken;        /* something was reported: do not guess at what follows from it */
+    bool lenient;       /* what leads nowhere, or is never reached, is a warning */
     uint64_t work;      /* left for looking for joins */
 } EdgeBuild;
+
+/* Between the two the edges of c->graph are put together; the second finds the joins, looks at what is reached and
+ * hands them to the graph. sources: the map of each node. */
+void edges_begin(EdgeBuild *b, const NodeContext *c);
+void edges_end(EdgeBuild *b, const YamlNode *const *sources);
+
+/* Somewhere to go to: a node or __end__. False after reporting that there is none. */
+bool edges_find_target(EdgeBuild *b, const YamlNode *name, int *index);
+/* The name, or the names of a list, as targets of the draft. False when there is none. */
+bool edges_load_targets(EdgeBuild *b, const YamlNode *to, Draft *draft);
+/* Adds a copy of the draft; its targets stay the caller's. */
+void edges_add(EdgeBuild *b, Out *out, const Draft *draft);
+/* An edge without a condition. */
+void edges_add_plain(EdgeBuild *b, Out *out, int target, Spot spot);
 
 /* Gives nodes without an edge in the branches of an edge with fan_in one to where they join. Sets
  * joined[i] to the join, or leaves it. */

@@ -7,6 +7,7 @@
 
 #include "ascii.h"
 #include "config.h"
+#include "edge_agent.h"
 #include "json_print.h"
 #include "mem.h"
 #include "utf8.h"
@@ -172,21 +173,35 @@ static const char *lookalike(const char *text, const Error *err) {
     return out;
 }
 
-static const Expr *compile(Loader *ld, ExprImpl *e, Spot spot, Scope scope) {
+/* False after reporting. */
+static bool fits(Loader *ld, const ExprImpl *e, Spot spot) {
     if (e->len > FLOW_EXPR_MAX) {
         report_at(ld->reporter, spot, "This is longer than %d KB, the limit for an expression.",
                   FLOW_EXPR_MAX >> 10);
-        return NULL;
+        return false;
     }
     if (e->len > ld->exprs_left) {
         report_at(ld->reporter, spot,
                   "The expressions of the workflow take more than %d MB together; that is the "
                   "limit.",
                   FLOW_EXPRS_MAX >> 20);
-        return NULL;
+        return false;
     }
     ld->exprs_left -= e->len;
+    return true;
+}
+
+static const Expr *add_expr(Loader *ld, ExprImpl *e) {
+    FlowImpl *flow = ld->flow;
+    e->expr.id = flow->flow.first_expr + (uint32_t)flow->nexprs;
+    flow->exprs = mem_grow(flow->exprs, flow->nexprs, &flow->exprs_cap, sizeof *flow->exprs);
+    flow->exprs[flow->nexprs++] = e;
+    return &e->expr;
+}
+
+static const Expr *compile(Loader *ld, ExprImpl *e, Spot spot, Scope scope) {
     Error err = ERROR_INIT;
+    if (!fits(ld, e, spot)) return NULL;
     e->expr.nvars = scope.nvars;
     e->expr.takes_secrets = takes_secrets(e, scope);
     if (e->expr.takes_secrets) {
@@ -209,11 +224,7 @@ static const Expr *compile(Loader *ld, ExprImpl *e, Spot spot, Scope scope) {
         jq_program_free(e->expr.program);
         return NULL;
     }
-    FlowImpl *flow = ld->flow;
-    e->expr.id = flow->flow.first_expr + (uint32_t)flow->nexprs;
-    flow->exprs = mem_grow(flow->exprs, flow->nexprs, &flow->exprs_cap, sizeof *flow->exprs);
-    flow->exprs[flow->nexprs++] = e;
-    return &e->expr;
+    return add_expr(ld, e);
 }
 
 /* A value of the file as an expression that gives it. */
@@ -237,6 +248,102 @@ static const Expr *compile_value(Loader *ld, const YamlNode *node, Json value, S
         e->node = NULL;
     }
     return compile(ld, e, node->spot, scope);
+}
+
+const Expr *load_value(Loader *ld, const YamlNode *at, Json value) {
+    return compile_value(ld, at, value, (Scope){0});
+}
+
+/* ---- Jinja ---- */
+
+const Expr *load_foreign(Loader *ld, const YamlNode *node, const char *how, Json given) {
+    Foreign *foreign = arena_alloc(ld->arena, sizeof *foreign);
+    foreign->how = how;
+    foreign->what = keep(ld, yaml_json(node));
+    foreign->given = given;
+    char *text = json_to_text(foreign->what);
+    size_t len = strlen(text);
+    ExprImpl *e = new_expr(ld, node, arena_strndup(ld->arena, text, len), len);
+    mem_free(text);
+    e->expr.foreign = foreign;
+    if (node->kind != YAML_SCALAR) {
+        yaml_line_col(node->spot.file, node->spot.at, &e->expr.line, &e->expr.col);
+        e->node = NULL;
+    }
+    return fits(ld, e, node->spot) ? add_expr(ld, e) : NULL;
+}
+
+bool has_template(const YamlNode *node) {
+    if (node->kind == YAML_SCALAR) {
+        return strstr(node->text, "{{") || strstr(node->text, "{%") || strstr(node->text, "${");
+    }
+    for (size_t i = 0; i < node->n; i++) {
+        if (has_template(node->kind == YAML_LIST ? node->items[i] : node->pairs[i].value)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Of a file of The Edge Agent: every text in it may be a template, and nothing is jq. */
+static const Expr *load_templates(Loader *ld, const YamlNode *node) {
+    if (has_template(node)) return load_foreign(ld, node, FOREIGN_VALUE, ld->agent->given);
+    Json value = yaml_json(node);
+    const Expr *expr = compile_value(ld, node, value, (Scope){0});
+    json_unref(value);
+    return expr;
+}
+
+/* A name of the state, with `!` in front or not; true, false. Where the name is; 0 when it is none. */
+static size_t plain_name(const char *text, size_t len) {
+    size_t at = text[0] == '!';
+    if (at >= len || ascii_is_digit(text[at])) return 0;
+    for (size_t i = at; i < len; i++) {
+        if (!ascii_is_name(text[i])) return 0;
+    }
+    return len - at;
+}
+
+static const Expr *load_plain_condition(Loader *ld, const YamlNode *node, const char *text,
+                                        size_t len, bool wanted) {
+    static const char *const words[] = {"true", "True", "false", "False", NULL};
+    bool negated = text[0] == '!';
+    Buf source = BUF_INIT;
+    if (has_name(words, text, len)) {
+        buf_adds(&source, (text[0] == 't' || text[0] == 'T') == wanted ? "true" : "false");
+    } else {
+        buf_printf(
+            &source,
+            "(.[\"%.*s\"] | . == null or . == false or . == 0 or . == \"\" or . == [] or . == {})",
+            (int)(len - negated), text + negated);
+        if (negated != wanted) buf_adds(&source, " | not");
+    }
+    ExprImpl *e = new_expr(ld, node, arena_strndup(ld->arena, source.data, source.len), source.len);
+    e->node = NULL;
+    buf_clear(&source);
+    return compile(ld, e, node->spot, (Scope){0});
+}
+
+const Expr *load_agent_condition(Loader *ld, const YamlNode *node, bool wanted) {
+    Json value = yaml_json(node);
+    bool text = json_kind(value) == JSON_STRING, truth = json_kind(value) == JSON_TRUE;
+    bool boolean = truth || json_kind(value) == JSON_FALSE;
+    json_unref(value);
+    if (boolean) {
+        const char *word = truth ? "true" : "false";
+        return load_plain_condition(ld, node, word, strlen(word), wanted);
+    }
+    size_t lead = text ? strspn(node->text, " \t\r\n") : 0, len = text ? node->len : 0;
+    while (len > lead && strchr(" \t\r\n", node->text[len - 1])) len--;
+    if (!text || len == lead) {
+        report_at(ld->reporter, node->spot, "A condition must be a text, such as `state.x > 1`.");
+        return NULL;
+    }
+    if (plain_name(node->text + lead, len - lead)) {
+        return load_plain_condition(ld, node, node->text + lead, len - lead, wanted);
+    }
+    return load_foreign(ld, node, wanted ? FOREIGN_CONDITION : FOREIGN_CONDITION_FALSE,
+                        ld->agent->given);
 }
 
 /* ---- queries ---- */
@@ -282,6 +389,7 @@ static const Expr *load(Loader *ld, const YamlNode *node, Scope scope, const Par
 }
 
 const Expr *load_expr(Loader *ld, const YamlNode *node, Scope scope) {
+    if (ld->agent) return load_templates(ld, node);
     return load(ld, node, scope, NULL, false);
 }
 
@@ -330,6 +438,7 @@ static bool make_source(Template *t, const YamlNode *n, size_t *bad) {
 }
 
 const Expr *load_template(Loader *ld, const YamlNode *node, Scope scope) {
+    if (ld->agent) return load_templates(ld, node);
     Template t = {BUF_INIT, NULL, 0, 0};
     const Expr *expr = NULL;
     size_t bad = 0;

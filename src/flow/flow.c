@@ -305,7 +305,9 @@ static void load_file(Loader *ld, LoadedFile *file, Spot named) {
     file->dialect = dialect;
     if (!load_kind_head(ld, file, root)) return;
     const char *before = ld->dialect;
+    struct EdgeAgent *agent = ld->agent;
     ld->dialect = dialect->name;
+    ld->agent = NULL;
     GraphImpl *graph = new_graph(ld, default_name(ld, file->path), root->spot);
     if (!ld->flow->flow.dialect) ld->flow->flow.dialect = dialect->name;
     file->loading = true;
@@ -313,6 +315,7 @@ static void load_file(Loader *ld, LoadedFile *file, Spot named) {
     load_kind_end(ld, file, root);
     file->loading = false;
     ld->dialect = before;
+    ld->agent = agent;
 }
 
 /* ---- workflows in workflows ---- */

@@ -150,11 +150,28 @@ bool flow_draw(const Flow *flow, const char *format, Buf *out);
 
 /* ---- expressions ---- */
 
+/* An expression or a template in Jinja, which whoever does the work of Python nodes evaluates (NodeWork.evaluate in
+ * step.h): there is no program for it here. */
+typedef struct Foreign {
+    const char *how; /* one of FOREIGN_... */
+    Json what;       /* the text; or a value, in which every text is a template */
+    Json given;      /* what it sees beside the state: {variables, settings, data} */
+} Foreign;
+
+#define FOREIGN_VALUE           "value"
+#define FOREIGN_CONDITION       "condition" /* true or false */
+#define FOREIGN_CONDITION_FALSE "condition_false"
+#define FOREIGN_GOTO            "goto"
+#define FOREIGN_ITEMS           "items"   /* an array */
+#define FOREIGN_COUNT           "count"   /* a number, at least 1, or null */
+#define FOREIGN_OUTPUTS         "outputs" /* an object; it sees `result` too, its only variable */
+
 /* A compiled jq expression of the file. Its input is the state unless its place says otherwise. */
 typedef struct Expr {
     uint32_t id; /* flow->first_expr .. + nexprs - 1: for whoever keeps a machine for each */
     JqProgram *program;
-    const char *text; /* as written */
+    const Foreign *foreign; /* instead of a program; NULL: it is jq */
+    const char *text;       /* as written */
     const char *file;
     int line, col;
     /* One that uses $secrets has them as its last variable, an object; before that come so many others. */
@@ -210,6 +227,8 @@ typedef struct Edge {
     int join;      /* of parallel branches: where they join; the first that all of them must
                             pass, unless the file says so with fan_in */
     bool parallel; /* branches, even when there is only one target */
+    bool
+        gathers; /* nothing that the branches write is merged: `parallel_results` has the state of each */
     int line, col;
 } Edge;
 
@@ -288,6 +307,8 @@ struct Node {
     const Kind *kind;
     const Param *params; /* kind->nparams of them */
     Json output;         /* key of the state for its result; JSON_NONE: an object is merged */
+    const Expr *gives;   /* instead: what becomes of the result, FOREIGN_OUTPUTS; or NULL */
+    bool wraps;          /* a result that is no object is merged as {result: ...} */
     int64_t timeout_ms;  /* 0: none */
     RetryPolicy retry;
     bool interrupt_before, interrupt_after;

@@ -1,5 +1,5 @@
 /* graph_dialect.c - files with `nodes` and `edges`. */
-#include "loader.h"
+#include "edge_agent.h"
 
 #include "mem.h"
 #include "suggest.h"
@@ -113,7 +113,11 @@ static void load_net(Loader *ld, const YamlNode *net, Graph *g) {
 
 /* What nodes need to know; interrupts need to know the nodes, and come later. */
 static void load_config(Loader *ld, const YamlNode *config, Graph *g) {
-    check_keys(ld, config, (KeyList){.names = config_keys}, "`config`");
+    if (ld->agent) {
+        edge_agent_config(ld, config);
+    } else {
+        check_keys(ld, config, (KeyList){.names = config_keys}, "`config`");
+    }
     const YamlPair *checkpointer = yaml_pair(config, "checkpointer");
     const YamlNode *limit = yaml_get(config, "recursion_limit"), *net = yaml_get(config, "net");
     const char *store = key_text(ld, config, "checkpointer");
@@ -188,26 +192,42 @@ static void load_interrupts(Loader *ld, const YamlNode *config, const char *key,
 
 /* ---- the whole ---- */
 
-static bool load_graph_dialect(Loader *ld, LoadedFile *file, const YamlNode *root,
-                               GraphImpl *graph) {
-    NodeContext c = {ld, file, graph, file->from ? (Scope){0} : ld->outer};
-    const YamlNode *state = key_map(ld, root, "state"), *config = key_map(ld, root, "config");
-    check_keys(ld, root, (KeyList){.names = graph_keys, .more = file->kind ? kind_file_keys : NULL},
-               "a workflow");
+static bool load_graph(const NodeContext *c, const YamlNode *root) {
+    Loader *ld = c->ld;
+    GraphImpl *graph = c->graph;
+    const YamlNode *config = key_map(ld, root, "config"), **sources;
     const char *name = key_text(ld, root, "name");
     graph->graph.name = name ? name : graph->graph.name;
     key_text(ld, root, "description");
-    if (state) load_state(ld, state, graph);
     if (config) {
         load_config(ld, config, &graph->graph);
-        load_kind_folders(ld, file, config);
+        load_kind_folders(ld, c->file, config);
     }
-    const YamlNode **sources;
-    if (!load_nodes(&c, yaml_get(root, "nodes"), &sources)) return false;
-    load_edges(&c, sources, yaml_get(root, "edges"));
+    if (!load_nodes(c, yaml_get(root, "nodes"), &sources)) return false;
+    (ld->agent ? edge_agent_edges : load_edges)(c, sources, yaml_get(root, "edges"));
     load_interrupts(ld, config, "interrupt_before", graph);
     load_interrupts(ld, config, "interrupt_after", graph);
     return true;
+}
+
+/* A file that one of The Edge Agent names is another, whatever is in it. */
+static bool load_graph_dialect(Loader *ld, LoadedFile *file, const YamlNode *root,
+                               GraphImpl *graph) {
+    NodeContext c = {
+        .ld = ld, .file = file, .graph = graph, .scope = file->from ? (Scope){0} : ld->outer};
+    bool inside = file->from && !file->kind_name && file->from->agent;
+    if (inside || edge_agent_is(root)) {
+        file->agent = edge_agent_begin(ld, root, graph);
+    } else {
+        const YamlNode *state = key_map(ld, root, "state");
+        check_keys(ld, root,
+                   (KeyList){.names = graph_keys, .more = file->kind ? kind_file_keys : NULL},
+                   "a workflow");
+        if (state) load_state(ld, state, graph);
+    }
+    bool made = load_graph(&c, root);
+    ld->agent = NULL; /* what a kind gives back is jq */
+    return made;
 }
 
 const Dialect graph_dialect = {"nodes", "graph", "a graph", YAML_CORE, load_graph_dialect};

@@ -451,6 +451,7 @@ void check_input(const NodeContext *c, const Node *node, size_t i, const YamlPai
     const Param *param = &node->params[i];
     if (!kind->outside || !given || param->open || json_is_none(param->value)) return;
     if (info->type == PARAM_JQ && json_kind(param->value) == JSON_STRING) return;
+    if (param->expr && param->expr->foreign) return;
     Error err = ERROR_INIT;
     Json name = json_string_c(info->name);
     if (!input_fits(kind->outside, name, param->value, &err)) {

@@ -115,6 +115,14 @@ KIND(JAVASCRIPT, GRAPH, "javascript", WORKS(script), "a piece of JavaScript",
                   "the body of an async function of `state`; what it returns is the result")
 END
 
+/* Of files of The Edge Agent: edge_agent.c makes such nodes. */
+KIND(EDGE_AGENT, GRAPH, "edge_agent", WORKS(script), "Python that changes the state in place",
+     .hidden = true, .result_is_object = true)
+    SCRIPT_PARAMS(EDGE_AGENT, "run", "the code, which is rendered first")
+    PARAM(EDGE_AGENT_HOW, "how", TEXT, "code or expression", .fallback = "\"code\"")
+    PARAM(EDGE_AGENT_GIVEN, "given", VALUE, "what it sees beside the state")
+END
+
 KIND(HTTP, GRAPH, "http", WORKS(http), "a request over HTTP", .result_is_object = true)
     PARAM(HTTP_URL, "url", TEMPLATE, "http:// or https://", .required = true, .secrets = true)
     PARAM(HTTP_METHOD, "method", ENUM, "GET, or POST when there is a body, unless given",
@@ -204,6 +212,18 @@ KIND(WHILE, GRAPH, "while", STEERS(while), "nodes that run again and again", INS
           .fallback = "\"error\"", .words = "error stop")
     PARAM(WHILE_DO, "do", NODES, "the nodes of a round, in order", .alias = "body",
           .required = true)
+END
+
+/* Of files of The Edge Agent: the body of the map that a dynamic_parallel is. */
+KIND(BRANCH, GRAPH, "parallel_branch", STEERS(branch), "nodes whose failure is a result",
+     INSIDE(BRANCH_STEPS), .hidden = true, .result_is_object = true)
+    PARAM(BRANCH_ITEM_VAR, "item_var", NAME, "the key of the state for the element",
+          .fallback = "\"item\"")
+    PARAM(BRANCH_INDEX_VAR, "index_var", NAME, "the key of the state for its number",
+          .fallback = "\"index\"")
+    PARAM(BRANCH_FAIL_FAST, "fail_fast", BOOL, "do nothing once another has failed",
+          .fallback = "false")
+    PARAM(BRANCH_STEPS, "steps", NODES, "the nodes, in order", .required = true)
 END
 
 KIND(CALLBACK, GRAPH, "callback", CALLS, "a function of the program around the library",

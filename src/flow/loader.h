@@ -37,6 +37,8 @@ typedef struct GraphImpl {
     Graph graph; /* first */
     NameTable nodes;
     NameTable keys;
+    const char
+        *unnamed; /* nodes without a name are called this, with a number; NULL: they need one */
 } GraphImpl;
 
 /* One file of the workflow. */
@@ -52,6 +54,8 @@ typedef struct LoadedFile {
     struct LoadedFile *from; /* the file that named it first */
     const char **kinds;      /* folders that it says kinds are in, as written */
     size_t nkinds;
+    struct EdgeAgent
+        *agent; /* it is a file of The Edge Agent (edge_agent.h); NULL: a graph of ours */
     const char *kind_name; /* it is used as the kind of this name; NULL: it is not */
     struct KindFile *kind; /* what it says of itself as a kind; NULL: it is none */
 } LoadedFile;
@@ -98,12 +102,14 @@ typedef struct Loader {
     Arena *arena;
     Reporter *reporter;
     const FlowReader *reader;
-    size_t nodes_left;   /* of FLOW_NODES_MAX */
-    size_t exprs_left;   /* of FLOW_EXPRS_MAX */
-    int depth;           /* of nodes in nodes and workflows in workflows */
-    Scope outer;         /* what the nodes of the main file see of where it is run */
-    const char *dialect; /* of the file that is being loaded */
-    Json ignored;        /* keys that were said to be ignored: an object of "FILE WHERE KEY" */
+    size_t nodes_left;       /* of FLOW_NODES_MAX */
+    size_t exprs_left;       /* of FLOW_EXPRS_MAX */
+    int depth;               /* of nodes in nodes and workflows in workflows */
+    Scope outer;             /* what the nodes of the main file see of where it is run */
+    const char *dialect;     /* of the file that is being loaded */
+    Json ignored;            /* keys that were said to be ignored: an object of "FILE WHERE KEY" */
+    struct EdgeAgent *agent; /* of that file (edge_agent.h); NULL: a graph of ours */
+    const char *unnamed;     /* of the next list of nodes: as of GraphImpl */
 } Loader;
 
 /* What surrounds a node. */
@@ -212,6 +218,13 @@ Scope scope_with(Loader *ld, Scope outer, const char *const *names, size_t n);
 const Expr *load_expr(Loader *ld, const YamlNode *node, Scope scope);
 const Expr *load_template(Loader *ld, const YamlNode *node, Scope scope);
 
+/* Of a file of The Edge Agent. The first: one of FOREIGN_..., whatever the text; `given` is kept already. The second: a
+ * condition that is to be `wanted`; one that is only a name, or true or false, is jq. NULL after reporting. */
+const Expr *load_foreign(Loader *ld, const YamlNode *node, const char *how, Json given);
+const Expr *load_value(Loader *ld, const YamlNode *at, Json value); /* one that gives it; borrows */
+const Expr *load_agent_condition(Loader *ld, const YamlNode *node, bool wanted);
+bool has_template(const YamlNode *node); /* some text in it */
+
 /* The same for a query: jq that may lack its leading dot (query_dot() in config.h). info: of the parameter that it is
  * for; NULL: it is for none. */
 const Expr *load_query(Loader *ld, const YamlNode *node, const ParamInfo *info);
@@ -247,6 +260,18 @@ typedef struct ParamFault {
 /* param_read() of config.h, which also says where. */
 bool param_read_at(const ParamInfo *info, Json value, bool lenient, Param *out, ParamFault *where,
                    Error *err);
+
+/* A node of a kind: what it is given for each parameter, in the order of the kind's row. */
+typedef struct NodeGiven {
+    const Kind *kind;
+    const YamlPair *said;   /* the key that said the kind */
+    const YamlPair *pair;   /* whose value is the first parameter; NULL: none */
+    const YamlNode *params; /* a map of others; NULL: none */
+} NodeGiven;
+void load_node_as(const NodeContext *c, Node *node, const YamlNode *yaml, const NodeGiven *given);
+
+/* What any node can say: timeout, retry, interrupt. */
+void load_node_fields(const NodeContext *c, Node *node, const YamlNode *yaml);
 
 /* A node with its name and place, and nothing else yet. The name is not copied. */
 void start_node(const NodeContext *c, Node *node, const YamlNode *yaml, const char *name);

@@ -1,5 +1,5 @@
 /* node.c - a node of a file: its kind, its parameters, and what every node can say. */
-#include "loader.h"
+#include "edge_agent.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -436,6 +436,21 @@ void start_node(const NodeContext *c, Node *node, const YamlNode *yaml, const ch
     node->end_line = last_line(yaml);
 }
 
+void load_node_as(const NodeContext *c, Node *node, const YamlNode *yaml, const NodeGiven *given) {
+    Choice choice = {
+        .kind = given->kind, .pair = given->pair, .params = given->params, .said = given->said};
+    const YamlPair *const *pairs = load_params(c, node, yaml, &choice);
+    if (kind_checks[choice.kind->id]) {
+        kind_checks[choice.kind->id](&(KindCheck){c->ld, node, &choice, pairs});
+    }
+}
+
+void load_node_fields(const NodeContext *c, Node *node, const YamlNode *yaml) {
+    const YamlNode *interrupt = yaml_get(yaml, "interrupt");
+    load_fields(c, node, yaml, true);
+    if (interrupt) load_interrupts(c, node, interrupt);
+}
+
 /* Everything but the name and the edges. */
 static void load_node(const NodeContext *c, Node *node, const YamlNode *yaml,
                       const char *const *general) {
@@ -447,6 +462,11 @@ static void load_node(const NodeContext *c, Node *node, const YamlNode *yaml,
     }
     c->ld->depth++;
     node->source = keep(c->ld, yaml_json(yaml));
+    if (c->ld->agent) {
+        edge_agent_node(c, node, yaml);
+        c->ld->depth--;
+        return;
+    }
     Choice choice = find_choice(c, yaml, general);
     check_node_keys(c, yaml, &choice, general);
     if (choice.kind) {
@@ -541,6 +561,15 @@ static size_t name_nodes(const NodeContext *c, const YamlNode *list, const YamlN
         const YamlNode *yaml = list->items[i];
         if (!expect_map(c->ld, yaml, "A node")) continue;
         const YamlNode *name = yaml_get(yaml, "name");
+        if (!name && c->graph->unnamed) {
+            char made[32];
+            int len = snprintf(made, sizeof made, "%s_%zu", c->graph->unnamed, n);
+            Node *node = &c->graph->graph.nodes[n];
+            start_node(c, node, yaml, arena_strndup(c->ld->arena, made, (size_t)len));
+            node->index = (int)n;
+            sources[n++] = yaml;
+            continue;
+        }
         if (!name) report_at(c->ld->reporter, yaml->spot, "A node needs a name: `name: build`.");
         if (!name || !field_text(c->ld, name, "`name`") ||
             !check_node_name(c->ld, name, "The name of a node")) {
@@ -591,7 +620,8 @@ bool load_nodes(const NodeContext *c, const YamlNode *list, const YamlNode ***so
         Node *node = &graph->nodes[i];
         int first = name_table_find(&c->graph->nodes, node->name_json);
         if (first != (int)i) {
-            report_at(c->ld->reporter, yaml_get((*sources)[i], "name")->spot,
+            const YamlNode *name = yaml_get((*sources)[i], "name");
+            report_at(c->ld->reporter, (name ? name : (*sources)[i])->spot,
                       "There is another node `%s`, in line %d; names must be unique.", node->name,
                       graph->nodes[first].line);
         }
@@ -610,7 +640,11 @@ const Graph *load_node_list(const NodeContext *c, const YamlNode *list, const ch
     g->graph.keys = outer->keys;
     g->graph.nkeys = outer->nkeys;
     g->graph.recursion_limit = outer->recursion_limit;
+    g->unnamed = c->ld->unnamed;
+    c->ld->unnamed = NULL;
     inner.graph = g;
-    if (load_nodes(&inner, list, &sources)) load_edges(&inner, sources, NULL);
+    if (load_nodes(&inner, list, &sources)) {
+        (c->ld->agent ? edge_agent_edges : load_edges)(&inner, sources, NULL);
+    }
     return &g->graph;
 }
