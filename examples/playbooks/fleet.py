@@ -67,6 +67,8 @@ class Fleet:
             "# TYPE fleet_kills_total counter", f"fleet_kills_total {self.kills}",
             "# TYPE fleet_work_total counter",
             *(f'fleet_work_total{{code="{code}"}} {n}' for code, n in self.served.items()),
+            "# TYPE fleet_requests_total counter",
+            f"fleet_requests_total {sum(self.served.values())}",
         ]
         return "\n".join(lines) + "\n"
 

@@ -1,89 +1,19 @@
 #define _GNU_SOURCE
 #include "assertion.h"
 
-#include "config.h"
 #include "json_print.h"
 #include "mem.h"
 
 #include <math.h>
 #include <string.h>
+#include <uv.h>
 
-enum { SHOWN_MAX = 100 }; /* bytes of a value in a sentence */
+enum {
+    SHOWN_MAX = 100, /* bytes of a value in a sentence */
+    SLICE = 20000,   /* steps between two looks at the clock */
+};
 
 /* ---- comparing ---- */
-
-/* The number that it is or reads as; JSON_NONE when it is none. Given. */
-static Json number_of(Json j) {
-    static const struct {
-        const char *word;
-        double value;
-    } words[] = {{"+Inf", INFINITY}, {"-Inf", -INFINITY}, {"Inf", INFINITY}};
-    if (json_kind(j) == JSON_NUMBER) return json_ref(j);
-    if (json_kind(j) != JSON_STRING) return json_none();
-    for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
-        if (json_string_is(j, words[i].word)) return json_double(words[i].value);
-    }
-    return json_number_parse(json_string_data(&j), json_string_len(j));
-}
-
-enum { UNORDERED = 2 };
-
-/* -1, 0, 1; UNORDERED with a NaN, and when they cannot be compared, as *comparable says. */
-static int order_numbers(Json a, Json b, bool *comparable) {
-    Json x = number_of(a), y = number_of(b);
-    int order = UNORDERED;
-    *comparable = !json_is_none(x) && !json_is_none(y);
-    if (*comparable && !isnan(json_to_double(x)) && !isnan(json_to_double(y))) {
-        order = json_number_compare(x, y);
-    }
-    json_unref(x);
-    json_unref(y);
-    return order;
-}
-
-static int order(Json a, Json b) {
-    bool comparable;
-    int numbers = order_numbers(a, b, &comparable);
-    if (comparable) return numbers;
-    bool texts = json_kind(a) == JSON_STRING && json_kind(b) == JSON_STRING;
-    return texts ? json_string_compare(a, b) : UNORDERED;
-}
-
-/* Two texts are equal as texts: 1.10 is another version than 1.1. */
-static bool equal(Json a, Json b) {
-    bool comparable = false;
-    bool texts = json_kind(a) == JSON_STRING && json_kind(b) == JSON_STRING;
-    int numbers = texts ? UNORDERED : order_numbers(a, b, &comparable);
-    if (comparable) return numbers == 0;
-    bool nan = texts && (json_string_is(a, "NaN") || json_string_is(b, "NaN"));
-    return !nan && json_equal(a, b);
-}
-
-static bool contains(Json found, Json wanted) {
-    const Json *run;
-    size_t n;
-    if (json_kind(found) == JSON_STRING) {
-        Buf part = BUF_INIT;
-        if (json_kind(wanted) == JSON_STRING) {
-            buf_add(&part, json_string_data(&wanted), json_string_len(wanted));
-        } else {
-            json_print(wanted, NULL, &part);
-        }
-        bool there = part.len == 0 ||
-                     memmem(json_string_data(&found), json_string_len(found), part.data, part.len);
-        buf_clear(&part);
-        return there;
-    }
-    if (json_kind(found) == JSON_OBJECT) {
-        return json_kind(wanted) == JSON_STRING && !json_is_none(json_object_get(found, wanted));
-    }
-    for (size_t i = 0; (run = json_array_run(found, i, &n)), n; i += n) {
-        for (size_t k = 0; k < n; k++) {
-            if (equal(run[k], wanted)) return true;
-        }
-    }
-    return false;
-}
 
 typedef enum Way { BY_EQUALITY, BY_ORDER, BY_CONTENT } Way;
 
@@ -103,55 +33,120 @@ static const struct AssertionOperator {
     {"not_contains", "not to contain", BY_CONTENT, .opposite = true},
 };
 
-static bool compare(const struct AssertionOperator *op, Json found, Json wanted) {
-    JsonKind kind = json_kind(found);
-    if (op->way == BY_EQUALITY) return equal(found, wanted) != op->opposite;
-    if (op->way == BY_ORDER) {
-        int o = order(found, wanted);
-        return (o == -1 && op->less) || (o == 0 && op->same) || (o == 1 && op->more);
+enum { NOPERATORS = sizeof operators / sizeof *operators };
+
+static const struct AssertionOperator *find_operator(Json name) {
+    for (size_t i = 0; i < NOPERATORS; i++) {
+        if (json_string_is(name, operators[i].name)) return &operators[i];
     }
-    bool container = kind == JSON_STRING || kind == JSON_ARRAY || kind == JSON_OBJECT;
-    return container && contains(found, wanted) != op->opposite;
+    return NULL;
+}
+
+const struct AssertionOperator *number_operator(Json name) {
+    const struct AssertionOperator *op = find_operator(name);
+    return op && op->way != BY_CONTENT ? op : NULL;
+}
+
+static bool order_holds(const struct AssertionOperator *op, int order) {
+    return (order < 0 && op->less) || (order == 0 && op->same) || (order > 0 && op->more);
+}
+
+bool number_holds(const struct AssertionOperator *op, double found, double wanted) {
+    if (op->way == BY_EQUALITY) return (found == wanted) != op->opposite;
+    return order_holds(op, found < wanted ? -1 : found > wanted);
+}
+
+const char *operator_words(const struct AssertionOperator *op) {
+    return op->words;
+}
+
+static bool array_contains(Json found, Json wanted) {
+    const Json *run;
+    size_t n;
+    for (size_t i = 0; (run = json_array_run(found, i, &n)), n; i += n) {
+        for (size_t k = 0; k < n; k++) {
+            if (json_equal(run[k], wanted)) return true;
+        }
+    }
+    return false;
+}
+
+static bool object_contains(Json found, Json wanted) {
+    Json key, value;
+    for (size_t pos = 0; json_object_next(wanted, &pos, &key, &value);) {
+        Json own = json_object_get(found, key);
+        if (json_is_none(own) || !json_equal(own, value)) return false;
+    }
+    return true;
+}
+
+static bool text_contains(Json found, Json wanted) {
+    size_t len = json_string_len(wanted);
+    return !len ||
+           memmem(json_string_data(&found), json_string_len(found), json_string_data(&wanted), len);
+}
+
+/* Why they cannot be compared; NULL when they can, and then *holds says what came of it. */
+static const char *compare(const struct AssertionOperator *op, Json found, Json wanted,
+                           bool *holds) {
+    JsonKind a = json_kind(found), b = json_kind(wanted);
+    if (op->way == BY_EQUALITY) {
+        *holds = json_equal(found, wanted) != op->opposite;
+    } else if (op->way == BY_ORDER) {
+        if (a != JSON_NUMBER || b != JSON_NUMBER) return "only numbers are more or less";
+        bool nan = isnan(json_to_double(found)) || isnan(json_to_double(wanted));
+        *holds = !nan && order_holds(op, json_number_compare(found, wanted));
+    } else if (a == JSON_ARRAY) {
+        *holds = array_contains(found, wanted) != op->opposite;
+    } else if (a == JSON_OBJECT && b == JSON_OBJECT) {
+        *holds = object_contains(found, wanted) != op->opposite;
+    } else if (a == JSON_STRING && b == JSON_STRING) {
+        *holds = text_contains(found, wanted) != op->opposite;
+    } else {
+        return "a text contains texts, an object objects, and an array anything";
+    }
+    return NULL;
 }
 
 /* ---- life ---- */
 
-static JqProgram *compile(Json query, Error *err) {
-    const char *text = json_string_data(&query);
-    size_t len = json_string_len(query), dot = query_dot(text, len);
-    Buf whole = BUF_INIT;
-    size_t before = dot == SIZE_MAX ? len : dot;
-    buf_add(&whole, text, before);
-    if (dot != SIZE_MAX) buf_addc(&whole, '.');
-    buf_add(&whole, text + before, len - before);
-    JqProgram *program = jq_compile(whole.data ? whole.data : "", whole.len, NULL, err);
-    buf_clear(&whole);
-    return program;
-}
-
-static bool init_fields(Assertion *a, Json object, Error *err) {
-    Json name = json_object_get_c(object, "name"), query = json_object_get_c(object, "query");
-    Json exists = json_object_get_c(object, "exists"), op = json_object_get_c(object, "operator");
-    Json value = json_object_get_c(object, "value");
-    a->name = json_ref(json_kind(name) == JSON_STRING ? name : query);
-    a->value = json_is_none(value) ? json_null() : json_ref(value);
-    a->allow_missing = json_truthy(json_object_get_c(object, "allowMissing"));
-    a->exists = json_is_none(exists) || json_truthy(exists);
-    bool asks_exists = !json_is_none(exists) || (json_is_none(op) && json_is_none(value));
-    for (size_t i = 0; !asks_exists && !a->op && i < sizeof operators / sizeof *operators; i++) {
-        bool named = json_is_none(op) ? i == 0 : json_string_is(op, operators[i].name);
-        a->op = named ? &operators[i] : NULL;
+static bool init_fields(Assertion *a, Json object, bool fail_missing, Error *err) {
+    Json query = json_object_get_c(object, "query"), exists = json_object_get_c(object, "exists");
+    Json op = json_object_get_c(object, "operator"), value = json_object_get_c(object, "value");
+    Json allow = json_object_get_c(object, "allowMissing");
+    bool has_value = !json_is_none(value) && json_kind(value) != JSON_NULL;
+    a->value = json_ref(value);
+    a->exists = json_truthy(exists);
+    a->missing = json_is_none(allow)  ? fail_missing ? VERDICT_FAILS : VERDICT_WAITS
+                 : json_truthy(allow) ? VERDICT_HOLDS
+                                      : VERDICT_FAILS;
+    if (json_is_none(exists) == json_is_none(op)) {
+        return error_set(err, ERR_USAGE, "it takes one of `exists` and `operator`, and %s.",
+                         json_is_none(op) ? "has neither" : "not both");
     }
-    if (!asks_exists && !a->op) return error_set(err, ERR_USAGE, "There is no such operator.");
-    a->program = compile(query, err);
+    if (!json_is_none(op)) a->op = find_operator(op);
+    if (!json_is_none(op) && !a->op) return error_set(err, ERR_USAGE, "there is no such operator.");
+    if (a->op && !has_value) {
+        return error_set(err, ERR_USAGE, "it has an `operator` and no `value` to compare with.");
+    }
+    if (json_kind(query) != JSON_STRING || !json_string_len(query)) {
+        return error_set(err, ERR_USAGE, "it has no `query`.");
+    }
+    a->program = jq_compile(json_string_data(&query), json_string_len(query), NULL, err);
     if (!a->program) return false;
-    a->run = jq_run_new(a->program, NULL);
+    static const JqHost host = {.budget = {.steps = JQ_NO_LIMIT, .slice = SLICE}};
+    a->run = jq_run_new(a->program, &host);
     return true;
 }
 
-bool assertion_init(Assertion *a, Json object, Error *err) {
+bool assertion_init(Assertion *a, Json object, bool fail_missing, Error *err) {
     *a = (Assertion){0};
-    if (init_fields(a, object, err)) return true;
+    Json name = json_object_get_c(object, "name");
+    if (json_kind(name) != JSON_STRING || !json_string_len(name)) {
+        return error_set(err, ERR_USAGE, "An assertion has no `name`.");
+    }
+    a->name = json_ref(name);
+    if (init_fields(a, object, fail_missing, err)) return true;
     error_wrap(err, "The assertion %.*s", (int)json_string_len(a->name),
                json_string_data(&a->name));
     assertion_clear(a);
@@ -163,15 +158,23 @@ void assertion_clear(Assertion *a) {
     jq_program_free(a->program);
     json_unref(a->name);
     json_unref(a->value);
+    json_unref(a->found);
     *a = (Assertion){0};
 }
 
-/* ---- asking ---- */
+void outcome_clear(Outcome *outcome) {
+    json_unref(outcome->value);
+    buf_clear(&outcome->why);
+    *outcome = (Outcome){0};
+}
 
-static void add_name(const Assertion *a, Buf *why) {
-    buf_adds(why, "The assertion ");
-    buf_add(why, json_string_data(&a->name), json_string_len(a->name));
-    buf_adds(why, " does not hold: ");
+/* ---- deciding ---- */
+
+void outcome_begin(Outcome *outcome, Json name, Verdict verdict) {
+    outcome->verdict = verdict;
+    buf_adds(&outcome->why, "The assertion ");
+    buf_add(&outcome->why, json_string_data(&name), json_string_len(name));
+    buf_adds(&outcome->why, verdict == VERDICT_WAITS ? " waits: " : " does not hold: ");
 }
 
 static void add_value(Json value, Buf *why) {
@@ -185,24 +188,13 @@ static void add_value(Json value, Buf *why) {
     buf_clear(&text);
 }
 
-/* False when the query fails. */
-static bool query(const Assertion *a, Json answer, Json *found, Buf *why) {
-    jq_run_start(a->run, json_ref(answer), NULL);
-    JqStatus status = jq_run_next(a->run, found);
-    if (status == JQ_FAILED) {
-        add_name(a, why);
-        buf_printf(why, "its query fails: %s.", jq_run_error(a->run)->msg);
-    }
-    if (status != JQ_OUTPUT) *found = json_null();
-    jq_run_stop(a->run);
-    return status != JQ_FAILED;
+static void decide_error(const Assertion *a, Outcome *outcome, const char *why) {
+    outcome->is_error = true;
+    outcome_begin(outcome, a->name, VERDICT_FAILS);
+    buf_printf(&outcome->why, "%s.", why);
 }
 
-/* Says that it does not hold: of the found value only what is not null. */
-static bool miss(const Assertion *a, const char *words, Json found, Buf *why) {
-    add_name(a, why);
-    buf_adds(why, words);
-    if (json_kind(found) != JSON_NULL) add_value(found, why);
+static void add_wanted(const Assertion *a, Buf *why) {
     if (a->op) {
         buf_printf(why, ", and it is wanted %s ", a->op->words);
         add_value(a->value, why);
@@ -210,20 +202,81 @@ static bool miss(const Assertion *a, const char *words, Json found, Buf *why) {
     } else {
         buf_printf(why, ", and %s is wanted.", a->exists ? "something" : "nothing");
     }
-    return false;
 }
 
-bool assertion_holds(const Assertion *a, Json answer, Json *found, Buf *why) {
-    if (!query(a, answer, found, why)) return false;
-    bool missing = json_kind(*found) == JSON_NULL;
-    if (!a->op) {
-        return a->exists != missing || (missing && a->allow_missing) ||
-               miss(a, missing ? "its query gives nothing" : "its query gives ", *found, why);
+/* All results have come. */
+static void decide(Assertion *a, Outcome *outcome) {
+    bool missing = json_is_none(a->found), holds = false;
+    outcome->value = json_ref(a->found);
+    if (!a->op && a->exists != missing) return;
+    if (a->op && missing && a->missing == VERDICT_HOLDS) return;
+    if (missing) {
+        outcome_begin(outcome, a->name, a->op ? a->missing : VERDICT_FAILS);
+        buf_adds(&outcome->why, a->results ? "its query gives null" : "its query gives nothing");
+        add_wanted(a, &outcome->why);
+        return;
     }
-    bool wants_null = json_kind(a->value) == JSON_NULL && a->op->way == BY_EQUALITY;
-    if (missing && !wants_null) {
-        return a->allow_missing || miss(a, "its query gives nothing", *found, why);
+    const char *unfit = a->op ? compare(a->op, a->found, a->value, &holds) : NULL;
+    if (holds) return;
+    outcome->is_error = unfit != NULL;
+    outcome_begin(outcome, a->name, VERDICT_FAILS);
+    buf_adds(&outcome->why, a->op ? "it is " : "its query gives ");
+    add_value(a->found, &outcome->why);
+    add_wanted(a, &outcome->why);
+    if (unfit) buf_printf(&outcome->why, " They cannot be compared: %s.", unfit);
+}
+
+void assertion_start(Assertion *a, Json answer) {
+    a->used = 0;
+    a->results = 0;
+    json_clear(&a->found);
+    jq_run_start(a->run, json_ref(answer), NULL);
+}
+
+/* Whether one more result is one too many. */
+static bool take(Assertion *a, Json result, Outcome *outcome) {
+    size_t most = a->op ? 1 : ASSERTION_RESULTS;
+    if (json_kind(result) != JSON_NULL && json_is_none(a->found)) {
+        a->found = result;
+    } else {
+        json_unref(result);
     }
-    if (compare(a->op, *found, a->value)) return true;
-    return miss(a, missing ? "it is null" : "it is ", *found, why);
+    if (++a->results <= most) return false;
+    decide_error(a, outcome,
+                 a->op ? "its query gives more than one result"
+                       : "its query gives more than 32 results");
+    return true;
+}
+
+bool assertion_go_on(Assertion *a, uint64_t until, Outcome *outcome) {
+    uint64_t begun = uv_hrtime(), now = begun;
+    Json result;
+    *outcome = (Outcome){.value = json_none(), .why = BUF_INIT};
+    for (;;) {
+        JqStatus status = jq_run_next(a->run, &result);
+        if (status == JQ_DONE) {
+            decide(a, outcome);
+            break;
+        }
+        if (status == JQ_FAILED) {
+            Buf why = BUF_INIT;
+            buf_printf(&why, "its query fails: %s", jq_run_error(a->run)->msg);
+            decide_error(a, outcome, why.data);
+            buf_clear(&why);
+            break;
+        }
+        if (status == JQ_OUTPUT && take(a, result, outcome)) break;
+        now = uv_hrtime();
+        if (a->used + (now - begun) > (uint64_t)ASSERTION_MS * 1000000) {
+            decide_error(a, outcome, "its query takes longer than 5 s");
+            break;
+        }
+        if (now >= until) {
+            a->used += now - begun;
+            return false;
+        }
+    }
+    jq_run_stop(a->run);
+    json_clear(&a->found);
+    return true;
 }

@@ -14,7 +14,7 @@ typedef struct Reader {
     const char *start, *at, *end; /* of the line */
     int line;
     size_t series;
-    Json all;
+    Json all, types;
     Error *err;
 } Reader;
 
@@ -154,10 +154,34 @@ static bool at_end(const Reader *r) {
 
 /* ---- lines ---- */
 
+/* # TYPE name word */
+static void read_comment(Reader *r) {
+    r->at++;
+    skip_blanks(r);
+    if (r->end - r->at < 5 || memcmp(r->at, "TYPE", 4) != 0 || !is_blank(r->at[4])) return;
+    r->at += 5;
+    skip_blanks(r);
+    Json name = read_name(r), word = json_none();
+    skip_blanks(r);
+    const char *from = r->at;
+    while (r->at < r->end && ascii_is_letter(*r->at)) r->at++;
+    if (r->at > from) word = json_string(from, (size_t)(r->at - from));
+    if (!json_is_none(name) && !json_is_none(word)) {
+        if (r->series++ < METRICS_SERIES_MAX) {
+            r->types = json_object_set(r->types, json_ref(name), json_ref(word));
+        }
+    }
+    json_unref(name);
+    json_unref(word);
+}
+
 /* name{labels} value timestamp */
 static bool read_line(Reader *r) {
     skip_blanks(r);
-    if (at_end(r)) return true;
+    if (at_end(r)) {
+        if (r->at < r->end) read_comment(r);
+        return true;
+    }
     if (r->series++ == METRICS_SERIES_MAX) {
         return too_many(r, "series before it", METRICS_SERIES_MAX);
     }
@@ -180,8 +204,14 @@ static bool read_line(Reader *r) {
     return fine;
 }
 
-Json metrics_parse(const char *text, size_t len, Error *err) {
-    Reader r = {.all = json_object(), .err = err};
+void metrics_clear(Metrics *metrics) {
+    json_unref(metrics->all);
+    json_unref(metrics->types);
+    *metrics = (Metrics){json_none(), json_none()};
+}
+
+bool metrics_parse(const char *text, size_t len, Metrics *out, Error *err) {
+    Reader r = {.all = json_object(), .types = json_object(), .err = err};
     const char *end = text + len;
     for (const char *at = text; at < end;) {
         const char *newline = memchr(at, '\n', (size_t)(end - at));
@@ -190,9 +220,71 @@ Json metrics_parse(const char *text, size_t len, Error *err) {
         r.line++;
         if (!read_line(&r)) {
             json_unref(r.all);
-            return json_none();
+            json_unref(r.types);
+            *out = (Metrics){json_none(), json_none()};
+            return false;
         }
         at = r.end + 1;
     }
-    return r.all;
+    *out = (Metrics){r.all, r.types};
+    return true;
+}
+
+/* ---- finding ---- */
+
+static bool is_type(const Metrics *metrics, Json name, const char *word) {
+    return json_string_is(json_object_get(metrics->types, name), word);
+}
+
+/* The name without an end; JSON_NONE: it has another. Given. */
+static Json without(Json name, const char *end) {
+    size_t len = json_string_len(name), n = strlen(end);
+    bool ends = len > n && !memcmp(json_string_data(&name) + len - n, end, n);
+    return ends ? json_string(json_string_data(&name), len - n) : json_none();
+}
+
+/* The samples of OpenMetrics have `_total` behind the name of their counter. */
+static bool is_counter(const Metrics *metrics, Json name) {
+    if (is_type(metrics, name, "counter")) return true;
+    Json family = without(name, "_total");
+    bool counter = !json_is_none(family) && is_type(metrics, family, "counter");
+    json_unref(family);
+    return counter;
+}
+
+static bool has_labels(Json series, Json labels) {
+    Json own = json_object_get_c(series, "labels"), key, value;
+    for (size_t pos = 0; json_object_next(labels, &pos, &key, &value);) {
+        Json there = json_object_get(own, key);
+        if (json_is_none(there) || !json_equal(there, value)) return false;
+    }
+    return true;
+}
+
+static double number_of(Json value) {
+    return json_kind(value) == JSON_NUMBER ? json_to_double(value)
+           : json_string_is(value, "NaN")  ? NAN
+           : json_string_is(value, "-Inf") ? -INFINITY
+                                           : INFINITY;
+}
+
+MetricsFind metrics_find(const Metrics *metrics, Json metric, Json labels, MetricValue *out) {
+    bool sums = is_type(metrics, metric, "histogram") || is_type(metrics, metric, "summary");
+    Json name =
+        sums ? json_string_fmt("%.*s_sum", (int)json_string_len(metric), json_string_data(&metric))
+             : json_ref(metric);
+    Json list = json_object_get(metrics->all, name);
+    size_t n = json_is_none(list) ? 0 : json_array_len(list), found = 0;
+    for (size_t i = 0; i < n && found < 2; i++) {
+        Json series = json_array_get(list, i);
+        if (!has_labels(series, labels)) continue;
+        found++;
+        out->number = number_of(json_object_get_c(series, "value"));
+    }
+    out->is_counter = is_counter(metrics, name);
+    json_unref(name);
+    return !n           ? METRICS_NO_METRIC
+           : found == 1 ? METRICS_FOUND
+           : found      ? METRICS_MANY
+                        : METRICS_NO_SERIES;
 }

@@ -65,17 +65,34 @@ bool web_add_header(WebRequest *request, Json name, Json value, Error *err) {
     return true;
 }
 
-void web_set_body(WebRequest *request, Json value) {
-    if (json_kind(value) == JSON_NULL) return;
-    request->has_body = true;
-    add_text(&request->body, value);
-    bool has_type = json_kind(value) == JSON_STRING;
+static void say_json(WebRequest *request) {
+    bool has_type = false;
     for (size_t i = 0; i < request->nheaders && !has_type; i++) {
         has_type = !strcasecmp(request->headers[i].name, "content-type");
     }
     if (!has_type) {
         push_header(request, mem_strndup("content-type", 12), mem_strndup("application/json", 16));
     }
+}
+
+void web_set_body(WebRequest *request, Json value) {
+    if (json_kind(value) == JSON_NULL) return;
+    request->has_body = true;
+    add_text(&request->body, value);
+    if (json_kind(value) != JSON_STRING) say_json(request);
+}
+
+void web_set_json_body(WebRequest *request, Json value) {
+    if (json_kind(value) == JSON_NULL) return;
+    request->has_body = true;
+    json_print(value, NULL, &request->body);
+    say_json(request);
+}
+
+void web_set_raw_body(WebRequest *request, const char *bytes, size_t len) {
+    request->has_body = true;
+    buf_add(&request->body, bytes, len);
+    say_json(request);
 }
 
 HttpOptions web_options(const WebRequest *request) {

@@ -35,6 +35,10 @@ bool web_add_header(WebRequest *request, Json name, Json value, Error *err);
 /* The same; null is no body. After the headers: JSON is said to be JSON unless they say otherwise. */
 void web_set_body(WebRequest *request, Json value);
 
+/* A value as JSON, a text too; null is no body. And bytes as they are. Both are said to be JSON unless headers say otherwise. */
+void web_set_json_body(WebRequest *request, Json value);
+void web_set_raw_body(WebRequest *request, const char *bytes, size_t len);
+
 HttpOptions web_options(const WebRequest *request);
 
 /* The word for PARAM_ENUM of methods: a C string that lives as long as the program; NULL when none is

@@ -2,9 +2,9 @@
 
 #include <string.h>
 
-/* Of check_http_json and check_http_metrics. */
+/* Of check_http_json. */
 static const ParamInfo assertion_fields[] = {
-    {.name = "name", .type = PARAM_TEXT, .help = "what it is called in the log"},
+    {.name = "name", .type = PARAM_TEXT, .required = true, .help = "what it is called, once"},
     {.name = "query", .type = PARAM_TEXT, .required = true, .help = "jq over the answer"},
     {.name = "exists",
      .type = PARAM_BOOL,
@@ -12,12 +12,44 @@ static const ParamInfo assertion_fields[] = {
     {.name = "operator",
      .type = PARAM_ENUM,
      .words = "eq neq gt gte lt lte contains not_contains",
-     .help = "how what the query gives is to compare with `value`; eq unless given"},
+     .help = "how what the query gives is to compare with `value`"},
     {.name = "value", .type = PARAM_VALUE, .help = "what it is compared with"},
     {.name = "allowMissing",
      .type = PARAM_BOOL,
-     .fallback = "false",
-     .help = "hold when the query gives nothing"},
+     .help = "whether it holds when the query gives nothing, or fails; unless given, it waits, or "
+             "fails with failOnCheckMiss"},
+};
+
+/* Of check_http_metrics. */
+static const ParamInfo metric_assertion_fields[] = {
+    {.name = "name", .type = PARAM_TEXT, .required = true, .help = "what it is called, once"},
+    {.name = "metric", .type = PARAM_TEXT, .required = true, .help = "the name of the metric"},
+    {.name = "labels",
+     .type = PARAM_OBJECT,
+     .fallback = "{}",
+     .help = "labels that select exactly one of its series; it may have others besides"},
+    {.name = "mode",
+     .type = PARAM_ENUM,
+     .words = "value delta",
+     .fallback = "\"value\"",
+     .help = "the value itself, or by how much it has changed since the first answer"},
+    {.name = "operator",
+     .type = PARAM_ENUM,
+     .required = true,
+     .words = "eq neq gt gte lt lte",
+     .help = "how it is to compare with `value`"},
+    {.name = "value",
+     .type = PARAM_VALUE,
+     .fallback = "0",
+     .help = "the number that it is compared with"},
+    {.name = "missingMetric",
+     .type = PARAM_ENUM,
+     .words = "wait fail pass",
+     .help = "instead of the task's own"},
+    {.name = "missingSeries",
+     .type = PARAM_ENUM,
+     .words = "wait fail pass",
+     .help = "instead of the task's own"},
 };
 
 /* ID_params, for each kind. */

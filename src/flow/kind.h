@@ -57,6 +57,7 @@ typedef struct ParamInfo {
     const char *fallback; /* JSON text of the default, or NULL */
     const char *words;    /* PARAM_ENUM: parted by spaces */
     long long most;       /* PARAM_SIZE: the largest; 0: any */
+    bool decimal;         /* PARAM_SIZE: a K is 1000 */
     const char *vars; /* PARAM_JQ: further variables that it sees, after those of the node; parted
                              by spaces */
     const struct ParamInfo *fields; /* PARAM_OBJECTS: of each object */

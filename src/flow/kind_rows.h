@@ -51,28 +51,25 @@
     PARAM(prefix##_SCOPE, "newVariableScope", BOOL, "what is set inside stays inside", \
           .fallback = means)
 
-#define CHECK_PARAMS(prefix, what) \
+/* The same first ones for both kinds of checks. */
+#define CHECK_PARAMS(prefix, what, required_, fields_) \
     PARAM(prefix##_URL, "url", TEXT, "http:// or https://", .required = true, .secrets = true) \
-    PARAM(prefix##_METHOD, "method", ENUM, "of the request", .fallback = "\"GET\"", \
-          .words = "GET POST PUT PATCH DELETE HEAD OPTIONS") \
     PARAM(prefix##_HEADERS, "headers", OBJECT, "of the request", .fallback = "{}", \
           .secrets = true) \
-    PARAM(prefix##_BODY, "body", VALUE, "what is sent: a string as it is, the rest as JSON", \
-          .secrets = true) \
-    PARAM(prefix##_STATUS, "expectStatus", INT, "the status; 200 unless given") \
-    PARAM(prefix##_STATUSES, "expectStatuses", STATUSES, "or any of these") \
     PARAM(prefix##_POLL, "pollInterval", DURATION, "from the end of one request to the next", \
           .fallback = "\"10s\"") \
     PARAM(prefix##_REQUEST_TIMEOUT, "requestTimeout", DURATION, "time for one request", \
           .fallback = "\"5s\"") \
-    PARAM(prefix##_MAX_RESPONSE, "maxResponseSize", SIZE, "the longest answer that is taken", \
-          .fallback = "\"10M\"", .most = KEPT_MOST) \
+    PARAM(prefix##_MAX_RESPONSE, "maxResponseSize", SIZE, \
+          "the longest answer that is taken; 10MB is ten million bytes, MiB is binary", \
+          .fallback = "\"10MB\"", .most = KEPT_MOST, .decimal = true) \
     PARAM(prefix##_FAIL_ON_MISS, "failOnCheckMiss", BOOL, \
           "fail when it does not hold, instead of asking again", .fallback = "false") \
     PARAM(prefix##_CONTINUE, "continueOnPass", BOOL, \
           "go on after it has held: the result follows every answer", .fallback = "false") \
-    PARAM(prefix##_ASSERTIONS, "assertions", OBJECTS, what, .fallback = "[]", \
-          .fields = assertion_fields, .nfields = sizeof assertion_fields / sizeof *assertion_fields)
+    PARAM(prefix##_ASSERTIONS, "assertions", OBJECTS, what, .required = required_, \
+          .fallback = required_ ? NULL : "[]", .fields = fields_, \
+          .nfields = sizeof fields_ / sizeof *fields_)
 
 #define STEP_PARAMS(prefix) \
     PARAM(prefix##_ID, "id", TEXT, "the key of its result in `steps`") \
@@ -348,14 +345,29 @@ END
 
 KIND(CHECK_HTTP_JSON, TASKS, "check_http_json", WORKS(check),
      "asks over HTTP until the JSON that comes back is right")
-    CHECK_PARAMS(CHECK, "what is to hold of the answer, all of them")
+    CHECK_PARAMS(CHECK, "what is to hold of the answer, all of them", false, assertion_fields)
+    PARAM(CHECK_METHOD, "method", ENUM, "of the request", .fallback = "\"GET\"",
+          .words = "GET POST PUT PATCH DELETE HEAD OPTIONS")
+    PARAM(CHECK_BODY, "body", VALUE, "what is sent, as JSON", .secrets = true)
+    PARAM(CHECK_BODY_RAW, "bodyRaw", TEXT, "what is sent, as it is; it comes before body",
+          .fallback = "\"\"", .secrets = true)
+    PARAM(CHECK_STATUS, "expectStatus", INT, "the status; 200 unless given")
+    PARAM(CHECK_STATUSES, "expectStatuses", STATUSES, "or any of these")
 END
 
 KIND(CHECK_HTTP_METRICS, TASKS, "check_http_metrics", WORKS(check),
      "asks over HTTP until the metrics that come back are right")
-    CHECK_PARAMS(METRICS,
-                 "what is to hold of the metrics, as an object of lists: .http_requests_total[] | "
-                 "select(.labels.code == \"200\").value")
+    CHECK_PARAMS(METRICS, "what is to hold of the metrics, all of them", true,
+                 metric_assertion_fields)
+    PARAM(METRICS_MISSING_METRIC, "missingMetric", ENUM,
+          "what an assertion does whose metric is not there", .fallback = "\"wait\"",
+          .words = "wait fail pass")
+    PARAM(METRICS_MISSING_SERIES, "missingSeries", ENUM,
+          "what it does when the metric has no such labels", .fallback = "\"wait\"",
+          .words = "wait fail pass")
+    PARAM(METRICS_ON_RESET, "resetBehavior", ENUM,
+          "what it does in the mode delta when a counter has gone back", .fallback = "\"fail\"",
+          .words = "fail rebaseline ignore")
 END
 
 /* ---- pipelines ---- */

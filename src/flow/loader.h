@@ -273,6 +273,9 @@ void load_node_as(const NodeContext *c, Node *node, const YamlNode *yaml, const 
 /* What any node can say: timeout, retry, interrupt. */
 void load_node_fields(const NodeContext *c, Node *node, const YamlNode *yaml);
 
+/* What can be said of the config of a check over HTTP before it runs: reported (check_config.c). config: NULL: none. */
+void check_http_config(Loader *ld, const Kind *kind, const YamlNode *config);
+
 /* A node with its name and place, and nothing else yet. The name is not copied. */
 void start_node(const NodeContext *c, Node *node, const YamlNode *yaml, const char *name);
 

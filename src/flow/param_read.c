@@ -152,8 +152,9 @@ static bool read_whole(const Reading *r, Json value, Param *out) {
 }
 
 static bool read_size(const Reading *r, Json value, Param *out) {
-    if (!json_byte_count(value, &out->number)) {
-        return refuse(r, "a size in bytes such as 4096, 64K or 1M");
+    if (!json_byte_count(value, r->info->decimal, &out->number)) {
+        return refuse(r, r->info->decimal ? "a size in bytes such as 4096, 64KB or 1MiB"
+                                          : "a size in bytes such as 4096, 64K or 1M");
     }
     if (r->info->most && out->number > r->info->most) {
         return error_set(r->err, ERR_LIMIT, "`%s` must be at most %lldM.", r->info->name,

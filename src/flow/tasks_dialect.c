@@ -299,36 +299,14 @@ static void check_command(const TaskLoad *t) {
     }
 }
 
-static void check_assertion(const TaskLoad *t, const YamlNode *item) {
-    Reporter *reporter = t->c->ld->reporter;
-    const YamlNode *query = yaml_get(item, "query");
-    const YamlPair *exists = yaml_pair(item, "exists"), *compared = yaml_pair(item, "operator");
-    const YamlPair *value = yaml_pair(item, "value");
-    if (query && query->kind == YAML_SCALAR && !has_placeholders(query)) {
-        load_query(t->c->ld, query, NULL); /* for its problems */
-    }
-    if (exists && (compared || value)) {
-        report_at(reporter, exists->key->spot,
-                  "`exists` asks whether there is a value, `%s` which; an assertion asks one.",
-                  compared ? "operator" : "value");
-    } else if (!exists && !value && item->kind == YAML_MAP) {
-        report_at(reporter, item->spot,
-                  "This assertion says nothing: give it `exists`, or a `value` to compare with.");
-    }
-}
-
-static void check_assertions(const TaskLoad *t) {
-    const YamlPair *assertions = config_pair(t, CHECK_ASSERTIONS);
-    const YamlNode *list = assertions ? assertions->value : NULL;
-    for (size_t i = 0; list && list->kind == YAML_LIST && i < list->n; i++) {
-        check_assertion(t, list->items[i]);
-    }
+static void check_http(const TaskLoad *t) {
+    check_http_config(t->c->ld, t->node->kind, t->config);
 }
 
 static void (*const kind_checks[KIND_COUNT])(const TaskLoad *) = {
-    [KIND_RUN_TASK_OPTIONS] = check_options,      [KIND_RUN_TASK_MATRIX] = check_matrix,
-    [KIND_RUN_COMMAND] = check_command,           [KIND_CHECK_HTTP_JSON] = check_assertions,
-    [KIND_CHECK_HTTP_METRICS] = check_assertions,
+    [KIND_RUN_TASK_OPTIONS] = check_options, [KIND_RUN_TASK_MATRIX] = check_matrix,
+    [KIND_RUN_COMMAND] = check_command,      [KIND_CHECK_HTTP_JSON] = check_http,
+    [KIND_CHECK_HTTP_METRICS] = check_http,
 };
 
 /* ---- a task ---- */

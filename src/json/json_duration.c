@@ -19,8 +19,14 @@ static const Unit time_units[] = {
 };
 
 static const Unit size_units[] = {
-    {"", 1},         {"b", 1},          {"k", 1024},        {"kb", 1024}, {"m", 1048576},
-    {"mb", 1048576}, {"g", 1073741824}, {"gb", 1073741824}, {NULL, 0},
+    {"", 1},        {"b", 1},         {"k", 1024},         {"kb", 1024},
+    {"m", 1048576}, {"mb", 1048576},  {"g", 1073741824},   {"gb", 1073741824},
+    {"kib", 1024},  {"mib", 1048576}, {"gib", 1073741824}, {NULL, 0},
+};
+
+static const Unit decimal_units[] = {
+    {"", 1},    {"b", 1},    {"k", 1e3},    {"kb", 1e3},      {"m", 1e6},          {"mb", 1e6},
+    {"g", 1e9}, {"gb", 1e9}, {"kib", 1024}, {"mib", 1048576}, {"gib", 1073741824}, {NULL, 0},
 };
 
 /* 100 years and 1 TB: past these a number is a mistake. */
@@ -88,7 +94,7 @@ bool json_duration(Json value, int64_t *ms) {
     return scan_duration(&(Scan){text, text + json_string_len(value)}, ms);
 }
 
-bool json_byte_count(Json value, int64_t *bytes) {
+bool json_byte_count(Json value, bool decimal, int64_t *bytes) {
     double number;
     if (json_kind(value) == JSON_NUMBER) return rounded(json_to_double(value), size_max, bytes);
     if (json_kind(value) != JSON_STRING) return false;
@@ -97,6 +103,6 @@ bool json_byte_count(Json value, int64_t *bytes) {
     skip_spaces(&s);
     if (!scan_number(&s, &number)) return false;
     skip_spaces(&s);
-    const Unit *unit = scan_unit(&s, size_units, true);
+    const Unit *unit = scan_unit(&s, decimal ? decimal_units : size_units, true);
     return unit && s.pos == s.end && rounded(number * unit->times, size_max, bytes);
 }

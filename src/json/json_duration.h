@@ -11,7 +11,7 @@
  * a number alone is seconds. False when it is none. */
 bool json_duration(Json value, int64_t *ms);
 
-/* "64M", "1.5 GB", 4096: bytes, up to 1 TB. K is 1024. False when it is none. */
-bool json_byte_count(Json value, int64_t *bytes);
+/* "64M", "1.5 GB", 4096: bytes, up to 1 TB. K is 1024, or 1000 where they are decimal; KiB is 1024. False when it is none. */
+bool json_byte_count(Json value, bool decimal, int64_t *bytes);
 
 #endif

@@ -66,23 +66,23 @@ A kind is shown with its parameters, their types and defaults
 
 Fields of a list stand below it
     $ pawl kinds check_http_metrics | tail -n 17
-      assertions       list of maps, [] unless given
-                       what is to hold of the metrics, as an object of lists:
-                       .http_requests_total[] | select(.labels.code == "200").value
-                         name          text
-                                       what it is called in the log
-                         query         text, required
-                                       jq over the answer
-                         exists        boolean
-                                       whether the query is to give something,
-                                       instead of an operator
-                         operator      eq|neq|gt|gte|lt|lte|contains|not_contains
-                                       how what the query gives is to compare with
-                                       `value`; eq unless given
-                         value         any value
-                                       what it is compared with
-                         allowMissing  boolean, false unless given
-                                       hold when the query gives nothing
+                         mode           value|delta, "value" unless given
+                                        the value itself, or by how much it has
+                                        changed since the first answer
+                         operator       eq|neq|gt|gte|lt|lte, required
+                                        how it is to compare with `value`
+                         value          any value, 0 unless given
+                                        the number that it is compared with
+                         missingMetric  wait|fail|pass
+                                        instead of the task's own
+                         missingSeries  wait|fail|pass
+                                        instead of the task's own
+      missingMetric    wait|fail|pass, "wait" unless given
+                       what an assertion does whose metric is not there
+      missingSeries    wait|fail|pass, "wait" unless given
+                       what it does when the metric has no such labels
+      resetBehavior    fail|rebaseline|ignore, "fail" unless given
+                       what it does in the mode delta when a counter has gone back
 
 A name that two dialects have is shown twice, unless one is meant
     $ pawl kinds sleep

@@ -41,7 +41,7 @@ In a test
     > tasks:
     >   - {name: run_shell, title: 'with ${{$secrets.A}}', if: '$secrets.A == 1', config: {command: 'echo ${{$secrets.A}}'}}
     >   - {name: run_shell, config: {command: 'true', shellArgs: ['${{$secrets.A}}']}, configVars: {shell: $secrets.A}}
-    >   - {name: check_http_json, config: {url: 'http://a/', assertions: [{query: '$secrets.A', exists: true}]}}
+    >   - {name: check_http_json, config: {url: 'http://a/', assertions: [{name: a, query: '$secrets.A', exists: true}]}}
     >   - {name: run_task_matrix, config: {matrixVar: v, matrixValues: ['${{$secrets.A}}'], task: {name: sleep, config: {duration: 1s}}}}
     >   - {name: sleep, configVars: {duration: $secrets.A}}
     > EOF
@@ -52,7 +52,7 @@ In a test
     test.yaml:4:104: error: $secrets cannot be used here, since what this gives becomes part of the run's record. A secret is for where work is started: env, stdin, headers, body, url.
     test.yaml:5:65: error: $secrets cannot be used here, since what this gives becomes part of the run's record. A secret is for where work is started: env, stdin, headers, body, url.
     test.yaml:5:102: error: $secrets cannot be used here, since what this gives becomes part of the run's record. A secret is for where work is started: env, stdin, headers, body, url.
-    test.yaml:6:78: error: $secrets cannot be used here, since what this gives becomes part of the run's record. A secret is for where work is started: env, stdin, headers, body, url.
+    test.yaml:6:87: error: $secrets cannot be used here, since what this gives becomes part of the run's record. A secret is for where work is started: env, stdin, headers, body, url.
     test.yaml:7:71: error: $secrets cannot be used here, since what this gives becomes part of the run's record. A secret is for where work is started: env, stdin, headers, body, url.
     test.yaml:8:42: error: $secrets cannot be used here, since what this gives becomes part of the run's record. A secret is for where work is started: env, stdin, headers, body, url.
 

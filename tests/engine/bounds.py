@@ -278,7 +278,7 @@ def net_holds_for_models_and_checks(world):
                     "model: m, format: chat, output: a}\n")
         world("run", "act.yaml", *MEMORY, "--net", "public").gives(WAITING).says("is none that requests may go to")
         world.write("check.yaml", f"tasks:\n  - {{name: check_http_json, config: {{url: '{server.url()}', "
-                    "pollInterval: 10ms, assertions: [{query: .ok, exists: true}]}, timeout: 20s}\n")
+                    "pollInterval: 10ms, assertions: [{name: ok, query: .ok, exists: true}]}, timeout: 20s}\n")
         world("run", "check.yaml", *MEMORY, "--net", "public").gives(FAILED).says("is none that requests may go to")
         world.same(server.asked, 0, "requests")
 

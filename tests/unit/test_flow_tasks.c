@@ -667,21 +667,21 @@ static void assertions_have_their_fields(void **state) {
                       "    expectStatuses: [200, 503]\n"
                       "    maxResponseSize: 1K\n"
                       "    assertions:\n"
-                      "    - {name: synced, query: .synced, value: true}\n"
-                      "    - {query: .n, operator: gte, value: 3, allowMissing: true}\n"
-                      "    - {query: data.x, exists: false}\n");
+                      "    - {name: synced, query: .synced, operator: eq, value: true}\n"
+                      "    - {name: n, query: .n, operator: gte, value: 3, allowMissing: true}\n"
+                      "    - {name: x, query: .data.x, exists: false}\n");
     const Param *params = flow->main->nodes[0].params;
     expect_json(
         params[CHECK_ASSERTIONS].value,
-        "[{\"name\":\"synced\",\"query\":\".synced\",\"value\":true,\"allowMissing\":false},"
-        "{\"query\":\".n\",\"operator\":\"gte\",\"value\":3,\"allowMissing\":true},"
-        "{\"query\":\"data.x\",\"exists\":false,\"allowMissing\":false}]");
+        "[{\"name\":\"synced\",\"query\":\".synced\",\"operator\":\"eq\",\"value\":true},"
+        "{\"name\":\"n\",\"query\":\".n\",\"operator\":\"gte\",\"value\":3,\"allowMissing\":true},"
+        "{\"name\":\"x\",\"query\":\".data.x\",\"exists\":false}]");
     expect_json(params[CHECK_STATUSES].value, "[200,503]");
     expect_json(params[CHECK_HEADERS].value, "{\"A\":\"b\"}");
     assert_int_equal(params[CHECK_METHOD].number, 0);
     assert_int_equal(params[CHECK_POLL].number, 10000);
     assert_int_equal(params[CHECK_REQUEST_TIMEOUT].number, 5000);
-    assert_int_equal(params[CHECK_MAX_RESPONSE].number, 1024);
+    assert_int_equal(params[CHECK_MAX_RESPONSE].number, 1000);
     flow_unref(flow);
 }
 
@@ -689,28 +689,42 @@ static void assertions_are_checked(void **state) {
     (void)state;
     static const Case cases[] = {
         {"tasks:\n- name: check_http_json\n  config:\n    url: x\n    assertions:\n"
-         "    - {qery: .x, value: 1}\n",
+         "    - {qery: .x, operator: eq, value: 1}\n",
          "6:8: `assertions`, item 1: `qery` is no key of it; did you mean `query`?\n"},
         {"tasks:\n- name: check_http_json\n  config:\n    url: x\n    assertions:\n"
-         "    - {value: 1}\n",
+         "    - {name: a, operator: eq, value: 1}\n",
          "6:7: `assertions`, item 1: `query` is missing: jq over the answer.\n"},
         {"tasks:\n- name: check_http_json\n  config:\n    url: x\n    assertions:\n"
-         "    - {query: .a, value: 1}\n    - {query: .x, operator: is, value: 1}\n",
-         "7:29: `assertions`, item 2: `operator` must be one of: eq neq gt gte lt lte contains "
+         "    - {name: a, query: .a, operator: eq, value: 1}\n"
+         "    - {name: x, query: .x, operator: is, value: 1}\n",
+         "7:38: `assertions`, item 2: `operator` must be one of: eq neq gt gte lt lte contains "
          "not_contains.\n"},
         {"tasks:\n- name: check_http_metrics\n  config:\n    url: x\n    assertions: [x]\n",
          "5:18: `assertions`, item 1: it must be a map (`key: value`).\n"},
         {"tasks:\n- name: check_http_metrics\n  config:\n    url: x\n    assertions: {}\n",
          "5:17: `assertions` must be a list of maps.\n"},
         {"tasks:\n- name: check_http_json\n  config:\n    url: x\n    assertions:\n"
-         "    - {query: '.a[', value: 1}\n    - {query: .a, exists: true, value: 1}\n"
-         "    - {query: .a}\n",
-         "6:19: Unexpected end of the expression.\n"
-         "7:19: `exists` asks whether there is a value, `value` which; an assertion asks one.\n"
-         "8:7: This assertion says nothing: give it `exists`, or a `value` to compare with.\n"},
+         "    - {name: a, query: '.a[', operator: eq, value: 1}\n"
+         "    - {name: b, query: .a, exists: true, value: 1}\n"
+         "    - {name: c, query: .a}\n    - {name: c, query: .a, operator: eq, value: ~}\n",
+         "6:28: Unexpected end of the expression.\n"
+         "7:28: `exists` asks whether there is a value, `value` which; an assertion asks one.\n"
+         "8:7: This assertion says nothing: give it `exists`, or an `operator` and a `value`.\n"
+         "9:14: Two assertions are called `c`; each needs a name of its own.\n"
+         "9:28: This assertion has an `operator` and no `value` to compare with; whether there is one "
+         "is asked with `exists`.\n"},
+        {"tasks:\n- name: check_http_metrics\n  config: {url: x, assertions: []}\n",
+         "3:32: `assertions` is empty; it needs one or more.\n"},
+        {"tasks:\n- name: check_http_json\n  config:\n    url: x\n    method: HEAD\n"
+         "    expectStatus: 200\n    expectStatuses: 200\n"
+         "    assertions: [{name: a, query: ., exists: true}]\n",
+         "5:13: An answer to HEAD has no body, so that there is nothing to assert: take the assertions "
+         "out, or use GET.\n"
+         "7:5: There are both `expectStatus` and `expectStatuses`: take one of them out.\n"},
         {"tasks:\n- name: check_http_json\n  config:\n    url: x\n    headers: [x]\n"
          "    expectStatuses: [200, 600]\n    expectStatus: 0\n",
          "5:14: `headers` must be a map (`key: value`).\n"
+         "6:5: There are both `expectStatus` and `expectStatuses`: take one of them out.\n"
          "6:27: `expectStatuses` must be an HTTP status, or a list of them, from 100 to 599.\n"
          "7:19: `expectStatus` must be a whole number from 1 to 1000000000.\n"},
     };
