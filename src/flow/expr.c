@@ -25,7 +25,7 @@ Scope scope_with(Loader *ld, Scope outer, const char *const *names, size_t n) {
     const char **vars = arena_alloc(ld->arena, (outer.nvars + n) * sizeof *vars);
     if (outer.nvars) memcpy(vars, outer.vars, outer.nvars * sizeof *vars);
     memcpy(vars + outer.nvars, names, n * sizeof *vars);
-    return (Scope){vars, outer.nvars + n, outer.secrets};
+    return (Scope){vars, outer.nvars + n, outer.secrets, outer.exact};
 }
 
 /* ---- places ---- */
@@ -208,8 +208,8 @@ static const Expr *compile(Loader *ld, ExprImpl *e, Spot spot, Scope scope) {
         const char *name = secrets_var;
         scope = scope_with(ld, scope, &name, 1);
     }
-    JqOptions options = {scope.vars,  scope.nvars,  e->expr.line,
-                         e->expr.col, e->expr.file, e->expr.takes_secrets};
+    JqOptions options = {scope.vars,   scope.nvars,           e->expr.line, e->expr.col,
+                         e->expr.file, e->expr.takes_secrets, scope.exact};
     e->expr.program = jq_compile(e->source, e->len, &options, &err);
     if (!e->expr.program) {
         secrets_explain(&err);
@@ -368,7 +368,7 @@ const Expr *load_query_part(Loader *ld, const YamlNode *node, QueryPart part,
         e->expr.text = arena_strndup(ld->arena, node->text + from, len);
         yaml_line_col(node->spot.file, yaml_place(node, from), &e->expr.line, &e->expr.col);
     }
-    return compile(ld, e, node->spot, (Scope){.secrets = info && info->secrets});
+    return compile(ld, e, node->spot, (Scope){.secrets = info && info->secrets, .exact = true});
 }
 
 static const Expr *load(Loader *ld, const YamlNode *node, Scope scope, const ParamInfo *info,
@@ -394,7 +394,7 @@ const Expr *load_expr(Loader *ld, const YamlNode *node, Scope scope) {
 }
 
 const Expr *load_query(Loader *ld, const YamlNode *node, const ParamInfo *info) {
-    return load(ld, node, (Scope){.secrets = info && info->secrets}, info, true);
+    return load(ld, node, (Scope){.secrets = info && info->secrets, .exact = true}, info, true);
 }
 
 /* ---- templates ---- */

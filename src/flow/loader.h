@@ -95,6 +95,7 @@ typedef struct Scope {
     const char *const *vars;
     size_t nvars;
     bool secrets; /* and $secrets (ParamInfo.secrets) */
+    bool exact;   /* JqOptions.exact */
 } Scope;
 
 typedef struct Loader {

@@ -485,6 +485,7 @@ JqProgram *jq_compile(const char *text, size_t len, const JqOptions *options, Er
     p->line = options && options->line ? options->line : 1;
     p->col = options && options->col ? options->col : 1;
     p->nvars = options ? options->nvars : 0;
+    p->exact = options && options->exact;
     if (!compile_program(p, options, err)) {
         jq_program_free(p);
         return NULL;

@@ -38,6 +38,7 @@ typedef struct JqOptions {
     /* The last of the variables is an object of which only fields may be taken, each by a name that is written
      * there ($name.field): jq_program_fields() says which. */
     bool fields_only;
+    bool exact; /* integers are of any size, and a quotient that comes out even is one */
 } JqOptions;
 
 /* NULL on error; err has line and column in the file and a sentence. */

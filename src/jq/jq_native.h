@@ -66,6 +66,9 @@ Json jq_apart(JqRun *run);
 /* On a fiber, after a breath: false when nobody waits for the run any more. */
 bool jq_is_wanted(const JqRun *run);
 
+/* Whether the program computes with integers of any size (exact.h). */
+bool jq_is_exact(const JqRun *run);
+
 const JqHost *jq_run_host(const JqRun *run);
 double jq_run_now(JqRun *run);
 

@@ -1,7 +1,8 @@
 /* The operators. Integers stay integers while doubles hold them exactly; past that everything is
- * done in doubles, because that is what jq computes with. */
+ * done in doubles, because that is what jq computes with, or in integers of any size (exact.h). */
 #include "native.h"
 
+#include "exact.h"
 #include "json_breath.h"
 #include "mem.h"
 
@@ -38,6 +39,12 @@ static Json used(Json a, Json b, Json result) {
     return result;
 }
 
+/* Two numbers. Releases both. */
+static Json numbers(JqRun *run, ExactOp op, Json a, Json b, double otherwise) {
+    Json exact = exact_takes(run, a, b) ? exact_calculate(run, op, a, b) : json_null();
+    return used(a, b, json_tag(exact) == JSON_TAG_NULL ? native_number(otherwise) : exact);
+}
+
 /* ---- a + b ---- */
 
 static Json merge(JqRun *run, Json a, Json b) {
@@ -58,7 +65,7 @@ static Json merge(JqRun *run, Json a, Json b) {
 Json jq_add(JqRun *run, Json a, Json b) {
     if (both_exact(a, b) && is_exact(a.i + b.i)) return json_int(a.i + b.i);
     if (both(a, b, JSON_NUMBER)) {
-        return used(a, b, native_number(json_to_double(a) + json_to_double(b)));
+        return numbers(run, EXACT_ADD, a, b, json_to_double(a) + json_to_double(b));
     }
     if (both(a, b, JSON_STRING)) {
         Text tail = native_text(&b);
@@ -140,7 +147,7 @@ static Json without(JqRun *run, Json a, Json b) {
 Json jq_subtract(JqRun *run, Json a, Json b) {
     if (both_exact(a, b) && is_exact(a.i - b.i)) return json_int(a.i - b.i);
     if (both(a, b, JSON_NUMBER)) {
-        return used(a, b, native_number(json_to_double(a) - json_to_double(b)));
+        return numbers(run, EXACT_SUBTRACT, a, b, json_to_double(a) - json_to_double(b));
     }
     return both(a, b, JSON_ARRAY) ? without(run, a, b) : refuse(run, a, b, "cannot be subtracted");
 }
@@ -238,7 +245,7 @@ Json jq_multiply(JqRun *run, Json a, Json b) {
         return json_int(product);
     }
     if (both(a, b, JSON_NUMBER)) {
-        return used(a, b, native_number(json_to_double(a) * json_to_double(b)));
+        return numbers(run, EXACT_MULTIPLY, a, b, json_to_double(a) * json_to_double(b));
     }
     if (json_kind(a) == JSON_STRING && json_kind(b) == JSON_NUMBER) {
         return used(a, b, repeat(run, a, json_to_double(b)));
@@ -256,7 +263,7 @@ Json jq_divide(JqRun *run, Json a, Json b) {
     if (both(a, b, JSON_NUMBER)) {
         double divisor = json_to_double(b);
         return divisor == 0 ? refuse(run, a, b, "cannot be divided because the divisor is zero")
-                            : used(a, b, native_number(json_to_double(a) / divisor));
+                            : numbers(run, EXACT_DIVIDE, a, b, json_to_double(a) / divisor);
     }
     if (both(a, b, JSON_STRING)) return used(a, b, native_split(run, &a, &b));
     return refuse(run, a, b, "cannot be divided");
@@ -275,7 +282,7 @@ static Json remainder_of(JqRun *run, Json a, Json b) {
     }
     /* INT64_MIN % -1 overflows. */
     int64_t rest = by == -1 ? 0 : clamp_to_int(dividend) % by;
-    return used(a, b, native_number((double)rest));
+    return numbers(run, EXACT_MODULO, a, b, (double)rest);
 }
 
 Json jq_modulo(JqRun *run, Json a, Json b) {

@@ -63,6 +63,7 @@ struct JqProgram {
     JqFormatFn *formats;
     size_t nvars; /* host variables, in registers 1.. of function 0 */
     unsigned effects;
+    bool exact;  /* JqOptions.exact */
     Json fields; /* of JqOptions.fields_only */
     char *text;
     size_t len;

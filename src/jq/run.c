@@ -64,6 +64,10 @@ void **jq_run_keep(JqRun *m, void (*free_fn)(void *)) {
     return &m->kept[m->nkept++].p;
 }
 
+bool jq_is_exact(const JqRun *m) {
+    return m->program->exact;
+}
+
 const JqHost *jq_run_host(const JqRun *m) {
     return &m->host;
 }

@@ -662,6 +662,18 @@ def query_dots(world):
         world.same(seen(play(world, sees(query, "s"), config=config), "s"), value, query)
 
 
+def query_exact_integers(world):
+    """Q5: integers are exact at any size, a quotient that comes out even is one, else a double"""
+    config = {"wei": 1000000000000000000, "many": "123456789012345678901234567890"}
+    queries = {"A": ("wei * 32", "32000000000000000000"), "B": ("many | tonumber + 1", "123456789012345678901234567891"),
+               "C": ("wei * 32 / 32", "1000000000000000000"), "D": ("| (.wei * 32 + 7) % 10", "7"),
+               "E": ("wei * 32 > .wei", "true"), "F": ("| 7 / 2", "3.5")}
+    show = task("run_shell", {"command": 'echo "$A $B $C $D $E $F" >> ran',
+                              "envVars": {name: query for name, (query, _) in queries.items()}})
+    play(world, show, config=config)
+    world.same(ran(world), [value for _, value in queries.values()])
+
+
 # ---- cleanupTasks ----
 
 

@@ -1124,6 +1124,55 @@ static void work_inside_an_operator_is_charged_as_steps(void **state) {
     }
 }
 
+/* ---- integers of any size ---- */
+
+static void integers_are_exact_where_that_is_asked_for(void **state) {
+    (void)state;
+    static const struct {
+        const char *text, *exact, *plain;
+    } cases[] = {
+        {"2 * 1000000000000000000", "2000000000000000000", NULL},
+        {"32 * 1000000000000000000", "32000000000000000000", NULL},
+        {"9007199254740992 + 1", "9007199254740993", "9007199254740992"},
+        {"123456789012345678901234567890 + 1", "123456789012345678901234567891", NULL},
+        {"1 - 123456789012345678901234567890", "-123456789012345678901234567889", NULL},
+        {"-123456789012345678901234567890 % 1000", "-890", NULL},
+        {"123456789012345678901234567890 % -1000", "890", NULL},
+        {"123456789012345678901234567890 / 10", "12345678901234567890123456789", NULL},
+        {"7 / 2", "3.5", "3.5"},
+        {"6 / 2", "3", "3"},
+        {"\"123456789012345678901234567890\" | tonumber * 10", "1234567890123456789012345678900",
+         NULL},
+        {"123456789012345678901234567890 > 123456789012345678901234567889", "true", "true"},
+        {"[123456789012345678901234567890, 1] | add", "123456789012345678901234567891", NULL},
+        {"9223372036854775807 + 1", "9223372036854775808", NULL},
+        {"-9223372036854775808 - 1", "-9223372036854775809", NULL},
+        {"-9223372036854775808 * -1", "9223372036854775808", NULL},
+        {"-9223372036854775808 % -1", "0", NULL},
+        {"5000000000000000000 - 5000000000000000000", "0", "0"},
+        {"1.5 * 2", "3", "3"},
+        {"1e3 * 10000000000000000000 == 1e22", "true", "true"},
+        {"try (1000000000000000000000 / 0) catch \"no\"", "\"no\"", "\"no\""},
+        {"try (1000000000000000000000 % 0) catch \"no\"", "\"no\"", "\"no\""},
+        {"try (reduce range(20) as $i (10; . * .)) catch .",
+         "\"Integer result too long: more than 20000 digits\"", NULL},
+    };
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        for (int exact = 0; exact < 2; exact++) {
+            const char *expected = exact ? cases[i].exact : cases[i].plain;
+            Error err = ERROR_INIT;
+            JqProgram *p = jq_compile(cases[i].text, strlen(cases[i].text),
+                                      &(JqOptions){.exact = exact}, &err);
+            assert_string_equal(err.msg, "");
+            JqRun *run = jq_run_new(p, NULL);
+            jq_run_start(run, json_null(), NULL);
+            if (expected) expect_output(run, expected);
+            jq_run_free(run);
+            jq_program_free(p);
+        }
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         JSON_TEST(outputs_come_one_at_a_time),
@@ -1167,6 +1216,7 @@ int main(void) {
         JSON_TEST(completions_know_the_hosts_variables),
         JSON_TEST(completions_are_few_enough_to_read),
         JSON_TEST(completion_survives_any_text_and_cursor),
+        JSON_TEST(integers_are_exact_where_that_is_asked_for),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
