@@ -390,11 +390,16 @@ void map_done(Frame *f) {
 
 /* ---- branches whose failures are results ---- */
 
+/* The time, as a level's count holds it: it starts anew every 24 days. */
+static int begun_at(const Frame *f) {
+    return (int)(engine_time(f->run->engine) & INT32_MAX);
+}
+
 /* Consumes state and error. */
 static Json branch_result(const Frame *f, const Node *node, Json state, Json error) {
     bool ok = json_is_none(error);
-    int64_t begun = frame_top(f)->count;
-    int64_t ms = begun ? engine_time(f->run->engine) - begun : 0;
+    int64_t ms = begun_at(f) - frame_top(f)->count;
+    ms += ms < 0 ? (int64_t)INT32_MAX + 1 : 0;
     Json name = json_string_fmt("%.*s[%u]", (int)strlen(node->name) - 2, node->name, f->branch);
     return OBJECT(KEY("branch", name), KEY("success", json_bool(ok)), KEY("state", state),
                   KEY("error", ok ? json_null() : error), KEY("timing_ms", json_int(ms)));
@@ -424,6 +429,7 @@ static bool another_failed(const Frame *f) {
 }
 
 static void branch_begin(Frame *f, const Node *node) {
+    frame_top(f)->count = begun_at(f);
     if (node->params[BRANCH_FAIL_FAST].number && another_failed(f)) {
         frame_set_wait(f, json_null());
         frame_finish(
@@ -431,7 +437,6 @@ static void branch_begin(Frame *f, const Node *node) {
         return;
     }
     Json state = with_element(f, node, json_ref(frame_top(f)->state));
-    frame_top(f)->count = engine_time(f->run->engine);
     level_push(f, node->params[BRANCH_STEPS].graph, state, false);
     if (frame_go_on(f)) frame_record(f, node, "entered", json_none());
 }

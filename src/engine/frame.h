@@ -24,7 +24,7 @@ struct Level {
     int64_t steps;    /* nodes finished, for the recursion limit */
     int64_t deadline; /* of the node, when the engine itself keeps its time; 0: none */
     int32_t attempt;  /* failed attempts at the node */
-    int32_t count;    /* turns of the node's loop */
+    int32_t count;    /* turns of the node's loop; when its branch began, as control.c has it */
     struct Injected
         *injected; /* its graph is that of a node that the workflow does not have; owned */
 };

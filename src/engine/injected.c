@@ -19,7 +19,16 @@ static const struct DialectRow {
     const char *dialect, *list;
 } dialect_rows[] = {{"graph", "nodes"}, {"tasks", "tasks"}, {"pipeline", "steps"}};
 
-/* A file with the one node on a line of its own, which people are shown. What lists of nodes inside it write
+/* Whether a node beside one of The Edge Agent is one, too, or says one of our kinds. */
+static bool is_agents(Json node) {
+    static const char *const keys[] = {"run", "script", "uses", "steps", "type"};
+    for (size_t i = 0; i < sizeof keys / sizeof *keys; i++) {
+        if (!json_is_none(json_object_get_c(node, keys[i]))) return true;
+    }
+    return false;
+}
+
+/* A file with the one node on a line of its own, which people are shown. Beside a node of The Edge Agent it is one of those. What lists of nodes inside it write
  * goes through the reducers of the graph that it is put into. */
 static void add_document(const Frame *f, Json name, Json node, Buf *out) {
     const Graph *graph = frame_top(f)->graph;
@@ -29,7 +38,9 @@ static void add_document(const Frame *f, Json name, Json node, Buf *out) {
     if (strcmp(dialect, "tasks") != 0 && json_is_none(json_object_get_c(node, "name"))) {
         node = json_object_with(node, "name", json_ref(name));
     }
-    for (size_t i = 0; !strcmp(dialect, "graph") && i < graph->nkeys; i++) {
+    bool agent = !json_is_none(graph->agent) && is_agents(node),
+         reduces = !agent && !strcmp(dialect, "graph");
+    for (size_t i = 0; reduces && i < graph->nkeys; i++) {
         const StateKey *key = &graph->keys[i];
         const char *how = key->reduce == REDUCE_EXPR ? key->expr->text : reduce_names[key->reduce];
         state = json_object_set(i ? state : json_object(), json_ref(key->name),
@@ -41,6 +52,13 @@ static void add_document(const Frame *f, Json name, Json node, Buf *out) {
     buf_printf(out, "%s:\n  - ", list);
     json_print(node, NULL, out);
     buf_adds(out, "\nname: injected\n");
+    Json part, given;
+    if (agent) buf_adds(out, "state_schema: {}\n");
+    for (size_t pos = 0; agent && json_object_next(graph->agent, &pos, &part, &given);) {
+        buf_printf(out, "%s: ", json_string_data(&part));
+        json_print(given, NULL, out);
+        buf_addc(out, '\n');
+    }
     if (!json_is_none(state)) {
         buf_adds(out, "state: ");
         json_print(state, NULL, out);

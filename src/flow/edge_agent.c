@@ -147,7 +147,7 @@ EdgeAgent *edge_agent_begin(Loader *ld, const YamlNode *root, GraphImpl *graph) 
         const YamlNode *map = key_map(ld, root, seen[i]);
         given = json_object_with(given, seen[i], map ? yaml_json(map) : json_object());
     }
-    agent->given = keep(ld, given);
+    agent->given = graph->graph.agent = keep(ld, given);
     const YamlNode *initial = key_map(ld, root, "initial_state");
     if (initial) load_keys(ld, graph, initial);
     bool kind = yaml_get(root, "kind");

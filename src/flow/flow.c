@@ -1,6 +1,7 @@
 #include "flow.h"
 
 #include "ascii.h"
+#include "edge_agent.h"
 #include "json_build.h"
 #include "kind_schema.h"
 #include "loader.h"
@@ -102,6 +103,7 @@ GraphImpl *new_graph(Loader *ld, const char *name, Spot spot) {
     g->graph.flow = &flow->flow;
     g->graph.id = (uint32_t)flow->ngraphs;
     g->graph.recursion_limit = FLOW_RECURSION_LIMIT;
+    g->graph.agent = ld->agent ? ld->agent->given : json_none();
     g->graph.file = spot.file->path;
     yaml_line_col(spot.file, spot.at, &g->graph.line, &g->graph.col);
     flow->graphs = mem_grow(flow->graphs, flow->ngraphs, &flow->graphs_cap, sizeof *flow->graphs);

@@ -358,6 +358,7 @@ struct Graph {
     const char *mode;           /* "autonomous", "interactive", or NULL */
     /* of the graph of each file */
     const NetPolicy *net; /* config.net: where requests of what is in it may go; NULL: anywhere */
+    Json agent; /* of a file of The Edge Agent: what its templates see beside the state; JSON_NONE: of another */
     const OutsideKind
         *outside; /* the kind that the file is: nothing of what is around is in sight; or NULL */
 };

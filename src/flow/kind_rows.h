@@ -113,7 +113,7 @@ KIND(JAVASCRIPT, GRAPH, "javascript", WORKS(script), "a piece of JavaScript",
 END
 
 /* Of files of The Edge Agent: edge_agent.c makes such nodes. */
-KIND(EDGE_AGENT, GRAPH, "edge_agent", WORKS(script), "Python that changes the state in place",
+KIND(EDGE_AGENT, GRAPH, "python", WORKS(script), "Python that changes the state in place",
      .hidden = true, .result_is_object = true)
     SCRIPT_PARAMS(EDGE_AGENT, "run", "the code, which is rendered first")
     PARAM(EDGE_AGENT_HOW, "how", TEXT, "code or expression", .fallback = "\"code\"")

@@ -599,6 +599,60 @@ def case_debug(world):
         world.same(stop.status, "completed")
 
 
+def case_debug_into(world):
+    """Steps go into branches, loops and steps; a look at the config shows what is written"""
+    world.write(".pawl/kinds/echo.yaml", ECHO.replace("NAME", "echo"))
+    put(world, each("steps: [{name: work, run: 'return {\"y\": state[\"item\"]}'}]") + "  - {name: use, uses: echo, with: {x: '{{ state.xs }}', y: plain}}\n"
+        "  - {name: loop, type: while_loop, condition: '{{ state.n < 1 }}', max_iterations: 3, body: [{name: up, run: 'state[\"n\"] += 1'}]}\n"
+        "  - {name: both, steps: [{name: one, run: 'return {}'}]}\n")
+    with Debugger(world, "a.yaml", "--input", '{"xs": [1], "n": 0}', store="memory:") as d:
+        nodes = d.begin().nodes
+        for _ in range(12):
+            stop = d.go("step", kind="into")
+            if stop.status:
+                break
+            nodes += stop.nodes
+            if nodes[-1] == "use":
+                world.same(d.call("config")["raw"]["with"]["x"], "{{ state.xs }}", "the config that is shown")
+        world.same(stop.status, "completed", "how it ends")
+        world.same(nodes, ["each", "each[]", "work", "collect", "use", "echo", "loop", "up", "both", "one"], "where it stops")
+
+
+def case_debug_changes(world):
+    """Nodes are edited, skipped and injected, in the way of the file or in ours"""
+    put(world, "variables: {v: 3}\ninitial_state: {n: 1}\nnodes:\n  - {name: a, run: 'state[\"n\"] += 1'}\n  - {name: b, run: 'return {\"b\": 1}'}\n"
+        "  - {name: c, run: 'return {\"c\": 1}'}\n")
+    with Debugger(world, "a.yaml", store="memory:") as d:
+        world.same(d.begin().nodes, ["a"])
+        d.call("config_set", path=".run", value='state["n"] += 10 * variables.v')
+        d.call("inject", name="first", node={"run": 'state["first"] = state["n"]'})
+        d.call("inject", name="ours", node={"jq": "{ours: (.n + 1)}"})
+        d.call("inject", where="after", name="rule", node={"uses": "jq", "with": {"jq": "{rule: .n}"}})
+        stop = d.go("step", kind="over")
+        while stop.nodes[-1] != "b":
+            stop = d.go("step", kind="over")
+        world.same(d.call("evaluate", expression=".")["results"][0], {"n": 31, "first": 1, "ours": 2, "rule": 31}, "the state")
+        d.call("skip")
+        world.same(d.go("continue").status, "completed")
+
+
+def case_paused_and_cancelled(world):
+    """A run is paused, let go on and cancelled while a condition is evaluated"""
+    slow = "{% for a in range(90000) %}{% for b in range(90000) %}{% endfor %}{% endfor %}" if HAS_JINJA else "sum(range(10 ** 12))"
+    put(world, "nodes: [{name: a, run: 'print(1)'}, {name: b}]\nedges: [{from: a, to: b, when: %s}]\n" % json.dumps(slow))
+    process = world.start("run", "a.yaml", "-q", "--store", "file:runs", "--thread", "t")
+    world.until(lambda: "a" in world("history", "t", "--store", "file:runs").out, "the node is done")
+    world.cancel("t", "--store", "file:runs")
+    process.communicate()
+    with Debugger(world, "a.yaml", store="memory:") as d:
+        d.begin()
+        d.call("continue")
+        d.wait("output", node="a")
+        world.nap(1)
+        world.same(d.go("pause").nodes, ["a"], "where it stands")
+        d.call("continue")
+
+
 def case_killed(world):
     """A run that was killed while a condition was evaluated goes on where it was"""
     put(world, """\

@@ -33,7 +33,7 @@ THREAD = "t"
 TIMEOUT = 120
 EXIT_DONE, EXIT_FAILED, EXIT_USAGE, EXIT_WAITING, EXIT_STORE = 0, 1, 2, 3, 5
 ANSWER = ["--decision", "approve"]
-DIALECTS = ["graph", "tasks", "pipeline", "debug"]
+DIALECTS = ["graph", "tasks", "pipeline", "edge_agent", "debug"]
 
 
 class World:
