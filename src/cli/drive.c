@@ -7,6 +7,7 @@
 #include "output.h"
 #include "pauses.h"
 #include "progress.h"
+#include "report.h"
 #include "terminal.h"
 #include "way_out.h"
 
@@ -44,6 +45,7 @@ typedef struct Drive {
     char *thread; /* NULL: the run has not begun */
     Stream stream;
     Progress *progress; /* NULL: none */
+    Report *report;     /* the same */
     ClientEvents *events;
     Json settled;    /* the last event; JSON_NONE: it goes on */
     Error failed;    /* why nothing came of it */
@@ -118,6 +120,7 @@ static void on_event(void *ctx, Json event) {
     if (d->progress && json_is_none(field_get(event, "breakpoint"))) {
         progress_event(d->progress, event);
     }
+    if (d->report) report_event(d->report, event);
     say_debugger(d, event);
     note_asked(d, event);
     if (json_string_is(field_get(event, "event"), "settled")) {
@@ -132,6 +135,24 @@ static void on_over(void *ctx, const Error *why) {
     Drive *d = ctx;
     d->over = true;
     if (why && json_is_none(d->settled)) d->failed = *why;
+}
+
+/* ---- the report ---- */
+
+/* False after saying why it could not be written. */
+static bool write_report(Drive *d, const char *status) {
+    Error err = ERROR_INIT;
+    ReportTarget to;
+    Json failed = json_none(), error = field_get(d->settled, "error");
+    if (json_is_none(d->settled) && d->failed.code != ERR_NONE) {
+        error = failed = OBJECT(KEY("message", d->failed.msg));
+    }
+    ReportEnding ending = {status, d->thread ? d->thread : "", error};
+    bool written =
+        report_target(d->args->report, &to, &err) && report_write(d->report, &to, &ending, &err);
+    if (!written) terminal_say(stderr, "pawl %s: %s\n", d->args->common.command->name, err.msg);
+    json_unref(failed);
+    return written;
 }
 
 /* ---- stopping ---- */
@@ -150,6 +171,7 @@ static void on_signal(uv_signal_t *handle, int signum) {
     Drive *d = handle->data;
     if (d->thread && d->stops++) {
         if (d->progress) progress_hide(d->progress);
+        if (d->args->report) write_report(d, "interrupted");
         say_resume(d->thread, d->plan->store_hint, "Left at once. Resume with: ");
         fflush(stderr);
         _exit(EXIT_SIGNAL + signum);
@@ -344,6 +366,9 @@ static int settle(Drive *d) {
          lost = field_has_text(d->settled, "store_error");
     Ending ending = {common, d->plan->store_hint, durable, d->plan->file, d->settled};
     stream_end(&d->stream, d->settled, outcome->word);
+    if (d->report && d->plan->sums_up && is_for_people(d->args) && !d->args->quiet) {
+        report_say(d->report, &(ReportEnding){outcome->word, d->thread, json_none()});
+    }
     if (common->json) write_result(d->settled, outcome);
     if (lost) {
         say_store_error(&ending);
@@ -390,7 +415,8 @@ static void on_begun(void *ctx, Json run, const Error *err) {
     if (!args->quiet && is_for_people(args)) {
         d->progress = progress_new(&d->asking->loop, d->asking->client, d->thread);
     }
-    bool quiet = !d->progress && args->stream == STREAM_NONE;
+    bool quiet = !d->progress && args->stream == STREAM_NONE && !args->report;
+    if (args->report || (d->progress && d->plan->sums_up)) d->report = report_new();
     Json types[] = {json_string_c("settled"), json_string_c("paused"), json_string_c("debug")};
     Json what = OBJECT(KEY("thread", d->thread),
                        KEY("values", json_bool(args->stream != STREAM_NONE || !d->progress)),
@@ -413,6 +439,7 @@ int drive(const DrivePlan *plan) {
     client_events_end(d.events);
     progress_free(d.progress);
     d.progress = NULL;
+    if (d.args->report && !d.report) d.report = report_new(); /* of a run that did not begin */
     if (!json_is_none(d.settled)) {
         code = settle(&d);
     } else if (d.failed.code != ERR_NONE) {
@@ -421,6 +448,9 @@ int drive(const DrivePlan *plan) {
         terminal_say(stderr, "Left. Another process goes on with %s.\n", d.thread);
         code = EXIT_WAITING;
     }
+    const char *ended = json_is_none(d.settled) ? "failed" : outcome_of(d.settled)->word;
+    if (d.args->report && !write_report(&d, ended) && code == EXIT_OK) code = EXIT_FAILED_RUN;
+    report_free(d.report);
     for (int i = 0; i < NSIGNALS; i++) uv_close((uv_handle_t *)&d.signals[i], NULL);
     uv_close((uv_handle_t *)&d.asks, NULL);
     uv_run(&d.asking->loop, UV_RUN_NOWAIT); /* they are on our stack */

@@ -47,7 +47,8 @@ typedef struct DriveArgs {
     Common common;
     StreamMode stream;
     bool quiet;
-    Json set; /* array of [path, value], or JSON_NONE */
+    Json set;           /* array of [path, value], or JSON_NONE */
+    const char *report; /* where a report goes (report.h); NULL: nowhere */
     bool debug, pause_on_start;
     Json breakpoints; /* array of specs, or JSON_NONE */
 } DriveArgs;
@@ -75,6 +76,7 @@ typedef struct DrivePlan {
     Json operation_args;    /* given */
     const char *file;       /* as in Ending */
     const char *recorded;   /* the thread whose results are taken; NULL: none */
+    bool sums_up;           /* what became of each node is said at the end */
 } DrivePlan;
 
 /* Returns the exit code. */

@@ -5,6 +5,7 @@
 #include "mem.h"
 #include "options.h"
 #include "replay.h"
+#include "report.h"
 #include "resume.h"
 #include "settings.h"
 
@@ -67,7 +68,8 @@ static int start(const RunArgs *args, Flow *flow, Asking *asking, const char *st
                       .operation = "run_start",
                       .operation_args = what,
                       .file = flow->path,
-                      .recorded = args->replay.from.thread};
+                      .recorded = args->replay.from.thread,
+                      .sums_up = flow->main->nnodes && flow->main->nodes[0].task};
     return drive(&plan);
 }
 
@@ -141,6 +143,11 @@ static bool is_sensible(const RunArgs *args) {
         return options_complain(&command_run,
                                 "the workflow and the input cannot both come from standard input.");
     }
+    Error err = ERROR_INIT;
+    ReportTarget report;
+    if (args->drive.report && !report_target(args->drive.report, &report, &err)) {
+        return options_complain(&command_run, "--report: %s", err.msg);
+    }
     return replay_is_sensible(&command_run, &args->replay);
 }
 
@@ -201,6 +208,10 @@ const Command command_run = {
          .kind = OPTION_OWN},
         {"pause-on-start", 0, NULL, "pause before the first node; implies --debug",
          TAKES(OPTION_FLAG, RunArgs, drive.pause_on_start)},
+        {"report", 0, "FILE.xml|junit=FILE",
+         "write what became of each task to a file, as JUnit's XML, also when the run fails or is "
+         "interrupted",
+         TAKES(OPTION_TEXT, RunArgs, drive.report), .completes = COMPLETE_FILE},
         REPLAY_ROWS(RunArgs), DRIVE_ROWS, KINDS_ROW, STRICT_ROW),
     EXAMPLES(
         {"pawl run review.yaml --input '{\"target\": \"main\"}'",

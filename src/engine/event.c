@@ -72,7 +72,8 @@ void frame_tell_node(Frame *f, const Node *node) {
     bool titled = node->task && !json_is_none(node->task->title);
     Json data =
         OBJECT(KEY("kind", node->kind->name), KEY("attempt", json_int(frame_top(f)->attempt + 1)),
-               KEY("title", titled ? task_title(f) : json_none()));
+               KEY("title", titled ? task_title(f) : json_none()),
+               KEY("parent_frame", f->parent ? json_int(f->parent->id) : json_none()));
     engine_tell(f->run, f, (Event){.type = EVENT_NODE, .node = node->name, .data = data});
 }
 

@@ -179,10 +179,14 @@ Tasks are shown with their titles
     >         - {name: run_shell, title: "Start ${n}", config: {command: 'true'}}
     >         - {name: run_shell, title: Fail, config: {command: exit 3}}
     > END
-    $ pawl run test.yaml --thread titled 2>&1 | sed 's/  [0-9.]*s$//' | grep -v "Try\|Its"
+    $ pawl run test.yaml --thread titled 2>&1 | sed 's/  [0-9.]*s$//; s/[0-9.]*[0-9]s/TIME/' | grep -v "Try\|Its"
     run_shell: Start 4  completed
     run_shell-2: Fail  failed
     run_tasks: All of it  failed
+
+    titled: failed in TIME. 2 tasks: 1 passed, 1 failed, 0 skipped.
+      passed      TIME  All of it / Start 4
+      failed      TIME  All of it / Fail
     test.yaml:10:11: error: node run_shell-2: Command exited with code 3
     $ pawl history titled --json | pawl eval -c '.[] | select(.node) | [.node, .title, .status]'
     ["run_tasks","All of it","entered"]
