@@ -15,6 +15,9 @@
  *     breakpoint_set    fields (breakpoint.h), a `spec`, or both: fields beside a spec are added to what it says.
  *                       Of several all are set or none
  *     breakpoint_change a null takes a field away
+ *     breakpoint_save   in the folder of the store, by the workflow's file; without any breakpoint and watch, what was
+ *                       kept is gone. Who wants it elsewhere takes it as an answer
+ *     breakpoint_load   adds to what is there; what the session has already is not set again
  *     back              a step into a node that holds others is one, too. What came after stays, as another
  *                       line of the history
  *     reverse_continue  without a hit it stops at the beginning: breakpoints is []. `after` is of a node whose

@@ -2,7 +2,9 @@
 #include "session_calls.h"
 
 #include "json_build.h"
+#include "mem.h"
 #include "problems.h"
+#include "saved.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -290,3 +292,101 @@ Json debug_watches(Session *session, Json args, Error *err) {
     json_unref(place.state);
     return debug_answer_with("watches", list);
 }
+
+/* ---- kept for later runs ---- */
+
+static Json counts_of(Json document) {
+    return OBJECT(
+        KEY("breakpoints", (int64_t)json_array_len(json_object_get_c(document, "breakpoints"))),
+        KEY("watches", (int64_t)json_array_len(json_object_get_c(document, "watches"))));
+}
+
+static Json save_question(Session *session, Json args, Error *err) {
+    if (args_bool(args, "give", false)) return json_null();
+    return debug_is_recorded(session, err) ? saved_document(session) : json_none();
+}
+
+static Json save_now(Store *store, Json document, Error *err) {
+    return saved_write(store, document, err) ? counts_of(document) : json_none();
+}
+
+Json debug_break_save(Session *session, Json args, Error *err) {
+    Json document = saved_document(session), counts = counts_of(document);
+    (void)args;
+    (void)err;
+    return OBJECT_ADD(counts, KEY("document", document));
+}
+
+const OperationPast past_save = {.question = save_question, .read = save_now};
+
+static Json file_question(Session *session, Json args, Error *err) {
+    (void)args;
+    if (!debug_is_recorded(session, err)) return json_none();
+    char *file = saved_file(session);
+    Json question = OBJECT(KEY("file", file));
+    mem_free(file);
+    return question;
+}
+
+static Json look_saved(Store *store, Json question, Error *err) {
+    Json document = store_is_durable(store)
+                        ? saved_read(store, json_object_text(question, "file"), err)
+                        : json_null();
+    if (json_is_none(document)) return document;
+    Json out = OBJECT_ADD(counts_of(document),
+                          KEY("saved", json_ref(json_object_get_c(document, "saved"))));
+    json_unref(document);
+    return out;
+}
+
+const OperationPast past_saved = {.question = file_question, .read = look_saved};
+
+static Json load_question(Session *session, Json args, Error *err) {
+    return args_has(args, "document") ? json_null() : file_question(session, args, err);
+}
+
+static Json read_saved(Store *store, Json question, Error *err) {
+    const char *file = json_object_text(question, "file");
+    Json document = saved_read(store, file, err);
+    if (json_kind(document) != JSON_NULL) return document;
+    error_set(err, ERR_NOT_FOUND, "No breakpoints were saved for %s.", file);
+    return json_none();
+}
+
+Json debug_break_load(Session *session, Json args, Error *err) {
+    Json document = json_object_get_c(args, "document");
+    return saved_check(document, err) ? saved_load(session, document) : json_none();
+}
+
+static Json load_now(Session *session, Json args, Json found, Error *err) {
+    (void)args;
+    (void)err;
+    return saved_load(session, found);
+}
+
+/* What was loaded, until it is on record. */
+typedef struct Loaded {
+    Reply reply;
+    Json answer;
+} Loaded;
+
+static void on_loaded(void *ctx, const Error *err) {
+    Loaded *l = ctx;
+    if (err) {
+        json_unref(l->answer);
+        reply_fail(l->reply, err);
+    } else {
+        reply_give(l->reply, l->answer);
+    }
+    mem_free(l);
+}
+
+static void load_later(Session *session, Json args, Json found, Reply reply) {
+    Loaded *l = mem_alloc(sizeof *l);
+    (void)args;
+    *l = (Loaded){reply, saved_load(session, found)};
+    engine_when_durable(run_engine(session_run(session)), on_loaded, l);
+}
+
+const OperationPast past_load = {
+    .question = load_question, .read = read_saved, .act = load_now, .act_later = load_later};

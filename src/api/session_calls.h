@@ -24,6 +24,8 @@ extern const char *const debug_step_words[], *const debug_inject_words[];
 /* session_breakpoints.c: breakpoints and watches */
 DebugCall debug_break_set, debug_break_change, debug_break_delete, debug_break_enable, debug_breaks;
 DebugCall debug_watch_add, debug_watch_delete, debug_watches;
+DebugCall debug_break_save, debug_break_load;
+extern const OperationPast past_save, past_load, past_saved;
 
 /* session_look.c: frames, nodes, values, text */
 DebugCall debug_frames, debug_frame, debug_node, debug_config, debug_variables, debug_summary;
@@ -46,6 +48,9 @@ extern const char *const debug_since_words[];
 typedef Json DebugLook(Json state, Json args, Error *err);
 DebugLook debug_variables_in, debug_summary_of, debug_search_in, debug_largest_of,
     debug_evaluate_on;
+
+/* Whether there is a store to look into; false with a sentence. */
+bool debug_is_recorded(const Session *session, Error *err);
 
 /* What `config` answers of a frame. */
 Json debug_config_of(Frame *f, Error *err);

@@ -137,6 +137,22 @@ const Operation session_operations[] = {
              {"enabled", ARG_BOOL, .about = "only those that are, or are not"}),
         debug_breaks, "{breakpoints: [BREAKPOINT]}"),
 
+    ASK("breakpoint_save", "keep the breakpoints and watches for later runs of the workflow", DEBUG,
+        "POST /debug/{thread}/breakpoints/save",
+        ARGS({"give", ARG_BOOL, .about = "true: answer with them, and keep nothing in the store"}),
+        debug_break_save, "{breakpoints: int, watches: int, document?: object}",
+        .past = &past_save),
+    ASK("breakpoint_load", "set the breakpoints and watches that were kept", DEBUG,
+        "POST /debug/{thread}/breakpoints/load",
+        ARGS({"document", ARG_OBJECT,
+              .about = "as `breakpoint_save` gave it; left out, what is kept in the store"}),
+        debug_break_load,
+        "{breakpoints: [BREAKPOINT], watches: int, there: int, refused: [{breakpoint: object, message: text}]}",
+        .past = &past_load),
+    ASK("breakpoint_saved", "say what is kept for later runs of the workflow", READ,
+        "GET /debug/{thread}/breakpoints/saved", NULL, NULL,
+        "{breakpoints: int, watches: int, saved?: time}", .past = &past_saved),
+
     ASK("continue", "let frames go on to the next stop", DEBUG, "POST /debug/{thread}/continue",
         ARGS(
             FRAMES_ARG("all when pause_all_on_breakpoint is on, the selected one otherwise"),

@@ -15,7 +15,7 @@ enum { HISTORY_PAGE = 50 };
 
 /* ---- looks ---- */
 
-static bool is_recorded(const Session *session, Error *err) {
+bool debug_is_recorded(const Session *session, Error *err) {
     return engine_store(run_engine(session_run(session))) ||
            error_set(err, ERR_USAGE,
                      "This run is not recorded, so it has no history: start it with a store (one "
@@ -24,9 +24,9 @@ static bool is_recorded(const Session *session, Error *err) {
 
 /* Without a checkpoint it is about now. */
 static Json look_question(Session *session, Json args, Error *err) {
-    return !args_has(args, "checkpoint") ? json_null()
-           : is_recorded(session, err)   ? session_ask_state(session, args, err)
-                                         : json_none();
+    return !args_has(args, "checkpoint")     ? json_null()
+           : debug_is_recorded(session, err) ? session_ask_state(session, args, err)
+                                             : json_none();
 }
 
 /* A reader of the state at a checkpoint; look(): given a state and arguments, what is to be said of it. */
@@ -53,7 +53,7 @@ static const DiffSince diff_since[] = {DIFF_PAUSE, DIFF_NODE, DIFF_START};
 /* Without `to`: up to now, with what is pending. */
 static Json between_question(Session *session, Json args, Error *err) {
     Json now = json_none();
-    if (!is_recorded(session, err)) return json_none();
+    if (!debug_is_recorded(session, err)) return json_none();
     if (!args_has(args, "to")) {
         Frame *f = args_frame(session, args, err);
         now = f ? frame_will_see(f, err) : json_none();
@@ -168,7 +168,7 @@ const OperationPast past_reverse = {
 
 /* A checkpoint needs no frame: that may have ended long ago. */
 static Json replay_question(Session *session, Json args, Error *err) {
-    if (!is_recorded(session, err)) return json_none();
+    if (!debug_is_recorded(session, err)) return json_none();
     bool said = args_has(args, "checkpoint") || args_has(args, "node");
     Frame *f = session_frame(session, 0, err);
     if (!f && !said) return json_none();

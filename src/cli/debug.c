@@ -454,9 +454,26 @@ static int let_go(Debug *d) {
 
 /* ---- the conversation ---- */
 
+/* Of an earlier run of the file, for somebody who can say whether they are wanted. */
+static void offer_saved(Debug *d) {
+    if (d->args->common.json) return;
+    Json saved = target_call(&d->target, "breakpoint_saved", json_none(), NULL);
+    int64_t n = field_number(saved, "breakpoints", 0), watches = field_number(saved, "watches", 0);
+    if (n) {
+        console_notice(d->console, "%lld breakpoint%s saved for this workflow: `load` sets %s.",
+                       (long long)n, n == 1 ? " was" : "s were", n == 1 ? "it" : "them");
+    } else if (watches) {
+        console_notice(d->console, "%lld watch%s saved for this workflow: `load` sets %s.",
+                       (long long)watches, watches == 1 ? " was" : "es were",
+                       watches == 1 ? "it" : "them");
+    }
+    json_unref(saved);
+}
+
 static int converse(Debug *d, ConsoleBegin begin) {
     configure(d);
     set_breaks(d);
+    if (d->flow) offer_saved(d);
     ConsoleEnd end = console_go(d->console, begin);
     bool remote = d->target.remote;
     bool lets_go = !remote && (end == CONSOLE_DETACHED || (end == CONSOLE_EXPIRED && goes_on(d)));

@@ -99,7 +99,7 @@ struct Order {
     Json args;                     /* an object, for the operation */
     CommandView *view;
     unsigned flags;  /* as in ConsoleCommand */
-    char *text;      /* of `help` and `export`; NULL: none */
+    char *text;      /* of `help`, `export`, `save` and `load`; NULL: none */
     bool everything; /* it concerns all there is */
     Json id;         /* that a program finds in the answer; JSON_NONE: none */
 };

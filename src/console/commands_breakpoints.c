@@ -1,6 +1,6 @@
 /* commands_breakpoints.c - breakpoints and watches. */
 #include "ascii.h"
-#include "commands.h"
+#include "console_inside.h"
 #include "mem.h"
 
 #include <string.h>
@@ -248,6 +248,70 @@ static void view_watch_added(View *v, Json answer) {
     view_format(v, field_get(answer, "watch"), "[Watch {id}][: {expression}\n]");
 }
 
+/* ---- kept for later ---- */
+
+/* [breakpoints] [FILE]: gdb has the first word. */
+static bool read_file_or_none(CommandReader *r) {
+    reader_takes(r, "breakpoints");
+    Span path = reader_rest(r);
+    if (memchr(path.text, '\0', path.len)) return reader_lacks(r, "the name of a file");
+    r->order->text = path.len ? mem_strndup(path.text, path.len) : NULL;
+    return true;
+}
+
+static bool read_save(CommandReader *r) {
+    return read_file_or_none(r) && (!r->order->text || reader_put(r, "give", json_bool(true)));
+}
+
+/* "3 breakpoints and 1 watch" */
+static void add_counts(View *v, int64_t breakpoints, int64_t watches) {
+    if (breakpoints || !watches) {
+        view_printf(v, "%lld breakpoint%s", (long long)breakpoints, breakpoints == 1 ? "" : "s");
+    }
+    if (watches) {
+        view_printf(v, "%s%lld watch%s", breakpoints ? " and " : "", (long long)watches,
+                    watches == 1 ? "" : "es");
+    }
+}
+
+static void view_saved(View *v, Json answer) {
+    int64_t breakpoints = field_number(answer, "breakpoints", 0);
+    int64_t watches = field_number(answer, "watches", 0);
+    bool file = field_has_text(answer, "file");
+    if (!breakpoints && !watches && !file) {
+        view_hint(v, "There are none, so nothing is saved for this workflow any more.");
+        return;
+    }
+    view_puts(v, "Saved ");
+    add_counts(v, breakpoints, watches);
+    view_format(v, answer,
+                file ? " to {file}; `load {file}` sets them.\n"
+                     : " for this workflow; `load` sets them, also in another run of it.\n");
+}
+
+static void view_loaded(View *v, Json answer) {
+    Json set = field_get(answer, "breakpoints"), refused = field_get(answer, "refused");
+    int64_t watches = field_number(answer, "watches", 0), there = field_number(answer, "there", 0);
+    for (size_t i = 0; i < json_array_len(set); i++) {
+        Json one = OBJECT(KEY("breakpoint", json_ref(json_array_get(set, i))));
+        view_breakpoint(v, one);
+        json_unref(one);
+    }
+    if (watches) {
+        add_counts(v, 0, watches);
+        view_puts(v, watches == 1 ? " is set.\n" : " are set.\n");
+    }
+    if (there) {
+        view_printf(v, "%lld %s there already.\n", (long long)there, there == 1 ? "was" : "were");
+    }
+    for (size_t i = 0; i < json_array_len(refused); i++) {
+        view_error(v, "Not set: ", field_get(json_array_get(refused, i), "message"));
+    }
+    if (!json_array_len(set) && !watches && !there && !json_array_len(refused)) {
+        view_hint(v, "There is none in it.");
+    }
+}
+
 /* ---- the rows ---- */
 
 const ConsoleCommand breakpoint_commands[] = {
@@ -297,5 +361,12 @@ const ConsoleCommand breakpoint_commands[] = {
      .operation = "watch_add", .view = view_watch_added},
     {"unwatch", "undisplay", "[N]", "show a value no longer", "Without a number, none of them.",
      "unwatch 1", .read = read_id_or_all, .operation = "watch_delete", .view = view_deleted},
+    {"save", "", "[FILE]", "keep the breakpoints and watches for later",
+     "Without FILE they are kept with the store, for this workflow: `load` sets them in a later run of the same "
+     "file, and whoever debugs one is told. Their hits are not kept.",
+     "save stops.json", .read = read_save, .operation = "breakpoint_save", .view = view_saved},
+    {"load", "", "[FILE]", "set the breakpoints and watches that were saved",
+     "They are added to those that are there; what is there already is not set again.",
+     "load stops.json", .read = read_file_or_none, .view = view_loaded, .act = console_do_load},
     {0},
 };

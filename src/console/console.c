@@ -5,6 +5,7 @@
 #include "json_parse.h"
 #include "json_print.h"
 #include "mem.h"
+#include "safe_file.h"
 #include "terminal.h"
 
 #include <errno.h>
@@ -242,6 +243,18 @@ static bool write_document(const char *path, Json document, Error *err) {
     return ok || error_set(err, ERR_IO, "%s cannot be written: %s.", path, strerror(errno));
 }
 
+/* What was asked for goes into a file, and what is said of it is its name instead. Breakpoints are a part of their
+ * answer. */
+static bool export_answer(const char *path, Json *answer, Error *err) {
+    Json part = field_get(*answer, "document");
+    if (!write_document(path, json_is_none(part) ? *answer : part, err)) return false;
+    Json said = json_is_none(part)
+                    ? json_object()
+                    : json_object_remove(json_ref(*answer), json_string_c("document"));
+    json_put(answer, OBJECT_ADD(said, KEY("file", path)));
+    return true;
+}
+
 /* Whether something comes of what was asked: frames go on, or stop, or the run ends. */
 static bool lets_go(const char *operation, Json answer) {
     bool always = !strcmp(operation, "abort") || !strcmp(operation, "answer");
@@ -278,10 +291,7 @@ static void obey(Console *c, const Order *order) {
     Json answer = target_call(c->target, order->operation, json_ref(order->args), &err);
     bool ok = !json_is_none(answer), exports = order->text != NULL;
     c->stands = c->stands || (stood && !lets_go(order->operation, answer));
-    if (ok && exports && (ok = write_document(order->text, answer, &err))) {
-        json_unref(answer);
-        answer = OBJECT(KEY("file", order->text));
-    }
+    if (ok && exports) ok = export_answer(order->text, &answer, &err);
     if (ok) {
         take_note(c, order->operation, answer);
         console_put_answer(c, order, answer);
@@ -436,6 +446,32 @@ void console_do_wait(Console *c, const Order *order) {
         console_notice(c, "Nothing is running.");
     }
     json_unref(session);
+}
+
+/* The file is read here: the process that has the run need not see it. */
+void console_do_load(Console *c, const Order *order) {
+    enum { FILE_MAX = 16 << 20 };
+    Error err = ERROR_INIT;
+    Buf text = BUF_INIT;
+    Json document = json_none();
+    if (order->text && safe_read_given(order->text, FILE_MAX, &text, &err)) {
+        document = json_parse(text.data ? text.data : "", text.len, NULL, NULL);
+        if (json_kind(document) != JSON_OBJECT) {
+            error_set(&err, ERR_DATA, "%s is not what `save` writes.", order->text);
+        }
+    }
+    if (err.code) {
+        console_put_error(c, order, false, &err);
+    } else {
+        Order load = *order;
+        load.operation = "breakpoint_load";
+        load.text = NULL;
+        load.args = OBJECT(KEY("document", json_ref(document)));
+        obey(c, &load);
+        json_unref(load.args);
+    }
+    json_unref(document);
+    buf_clear(&text);
 }
 
 void console_do_run(Console *c, const Order *order) {

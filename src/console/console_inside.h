@@ -60,6 +60,7 @@ void console_do_help(Console *c, const Order *order);
 void console_do_quit(Console *c, const Order *order);
 void console_do_wait(Console *c, const Order *order);
 void console_do_run(Console *c, const Order *order);
+void console_do_load(Console *c, const Order *order);
 
 /* ---- console_events.c ---- */
 

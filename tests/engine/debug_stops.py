@@ -5,6 +5,8 @@ the three dialects. Prints TAP.
     tests/engine/debug_stops.py PAWL [WORD...]      only the cases with one of the words
 """
 
+import json
+import stat
 import sys
 from pathlib import Path
 
@@ -1581,6 +1583,93 @@ def make_kept(store):
     return case
 
 
+def counts(answer):
+    return answer["breakpoints"], answer["watches"]
+
+
+def saved_by_workflow(world):
+    """saved breakpoints and watches are set in another run of the same file, without their hits and once"""
+    world.write("loop.yaml", LOOP)
+    world.write("line.yaml", LINE)
+    for store in STORES[1:]:
+        with Debugger(world, "loop.yaml", store=store) as d:
+            d.begin()
+            d.set(node="other", condition=".n > 2", ignore_count=1, group="g", metadata={"mine": [1]})
+            d.set(type="exception", enabled=False)
+            d.set(state={"path": ".n", "equals": 7})
+            d.call("watch_add", expression=".n")
+            world.same(counts(d.call("breakpoint_saved")), (0, 0))
+            says(d.refuse("breakpoint_load"), "No breakpoints were saved for loop.yaml.")
+            d.go("continue")
+            world.same(d.value(".n"), 4)
+            world.same(counts(d.call("breakpoint_save")), (3, 1))
+            world.same(d.call("breakpoint_load")["there"], 4)
+        files = [path for path in world.folder.rglob("breakpoints-*") if store[:4] == "file" or "db" in str(path)]
+        world.same([stat.S_IMODE(path.stat().st_mode) for path in files], [0o600])
+        with Debugger(world, "./loop.yaml", store=store) as d:
+            d.begin()
+            world.same(counts(d.call("breakpoint_saved")), (3, 1))
+            got = d.call("breakpoint_load")
+            world.same((got["watches"], got["there"], got["refused"]), (1, 0, []))
+            world.same([(one["type"], one["enabled"], one["hit_count"]) for one in got["breakpoints"]],
+                       [("node", True, 0), ("exception", False, 0), ("state", True, 0)])
+            world.same(got["breakpoints"][0]["metadata"], {"mine": [1]})
+            d.go("continue")
+            world.same(d.value(".n"), 4)
+            document = d.call("breakpoint_save", give=True)["document"]
+            d.call("breakpoint_delete", all=True)
+            d.call("watch_delete", all=True)
+            world.same(counts(d.call("breakpoint_save")), (0, 0))
+            world.same(counts(d.call("breakpoint_saved")), (0, 0))
+        with Debugger(world, "line.yaml", store=store) as d:
+            d.begin()
+            world.same(d.call("breakpoint_saved")["breakpoints"], 0)
+            world.same(len(d.call("breakpoint_load", document=document)["breakpoints"]), 3)
+        files = [path for path in world.folder.rglob("breakpoints-*")]
+        world.same(files, [])
+
+
+def saved_by_somebody_else(world):
+    """what is no document is refused with a sentence, and breakpoints that cannot be made are named"""
+    with debug(world, LOOP, store="sqlite:x.db") as d:
+        good = d.call("breakpoint_save", give=True)["document"]
+        for bad in ({}, {"pawl_breakpoints": 1}, {**good, "breakpoints": [1]}, {**good, "watches": [1]}, {**good, "more": 1},
+                    {**good, "pawl_breakpoints": 2}, {**good, "watches": ["."] * 1001}):
+            says(d.refuse("breakpoint_load", document=bad), "")
+        got = d.call("breakpoint_load", document={**good, "breakpoints": [{"nod": "a"}, {"node": "other"}, {"condition": "("}],
+                                                  "watches": [".n", "(", "."]})
+        world.same((len(got["breakpoints"]), got["watches"]), (1, 2))
+        world.same([one["breakpoint"] for one in got["refused"]], [{"nod": "a"}, {"condition": "("}])
+        d.call("breakpoint_save")
+        kept, = world.folder.rglob("breakpoints-*")
+        for text in ("", "{", "[]", "{}", json.dumps({**good, "file": 3})):
+            kept.write_text(text)
+            says(d.refuse("breakpoint_load"), "")
+        kept.write_text(json.dumps({**good, "file": "other.yaml"}))
+        says(d.refuse("breakpoint_load"), "No breakpoints were saved")
+        kept.unlink()
+        kept.symlink_to("/dev/zero")
+        says(d.refuse("breakpoint_load"), "")
+        d.call("breakpoint_save")
+        world.same((kept.is_symlink(), d.call("breakpoint_saved")["breakpoints"]), (False, 1))
+    with debug(world, LOOP, store="memory:") as d:
+        says(d.refuse("breakpoint_save"), "in memory")
+        says(d.refuse("breakpoint_load"), "in memory")
+        world.same(d.call("breakpoint_saved")["breakpoints"], 0)
+
+
+def saved_at_the_prompt(world):
+    """`save` and `load` at the prompt, with and without a file; who debugs the file again is told"""
+    world.write("loop.yaml", LOOP)
+    answer = world("debug", "loop.yaml", stdin="break other\nbreak end\nsave\nsave stops.json\n").gives(WAITING)
+    answer.says("Saved 2 breakpoints for this workflow", "Saved 2 breakpoints to stops.json; `load stops.json` sets them.")
+    answer = world("debug", "loop.yaml", stdin="load\nload stops.json\nload nothing\nload loop.yaml\n").gives(WAITING)
+    answer.says("2 breakpoints were saved for this workflow: `load` sets them.\nFrame 1 paused", "Breakpoint 2: end",
+                "2 were there already.", "nothing", "loop.yaml is not what `save` writes.")
+    world.same("were saved" in world("debug", "run-1", stdin="quit\n").gives(WAITING).out, False)
+    world.same("were saved" in world("debug", "loop.yaml", "--json", stdin="quit\n").gives(WAITING).out, False)
+
+
 KEPT = [make_kept(store) for store in STORES[1:]]
 
 
@@ -1588,6 +1677,6 @@ if __name__ == "__main__":
     here = sys.modules["__main__"]
     ALL = DIALECTS + KEPT
     for prefix in ("start_", "place_", "condition_", "hits_", "set_", "log_", "state_", "error_",
-                   "while_", "frames_"):
+                   "while_", "frames_", "saved_"):
         ALL += cases_of(here, prefix)
     sys.exit(run_all(choose(ALL, sys.argv[2:]), sys.argv[1]))

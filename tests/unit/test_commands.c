@@ -125,6 +125,26 @@ static void empty_lines_and_comments_ask_for_nothing(void **state) {
 
 /* ---- breakpoints ---- */
 
+static void breakpoints_are_kept_in_a_file_or_with_the_store(void **state) {
+    (void)state;
+    static const struct {
+        const char *line, *text;
+    } rows[] = {{"save", NULL},
+                {"save breakpoints", NULL},
+                {"save my stops.json", "my stops.json"},
+                {"save breakpoints a.json", "a.json"},
+                {"load", NULL},
+                {"load a.json", "a.json"}};
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        Order order;
+        assert_true(commands_read(&context, rows[i].line, strlen(rows[i].line), &order, NULL));
+        bool gives = json_truthy(json_object_get_c(order.args, "give"));
+        assert_true(rows[i].text ? order.text && !strcmp(order.text, rows[i].text) : !order.text);
+        assert_int_equal(gives, rows[i].text && rows[i].line[0] == 's');
+        order_clear(&order);
+    }
+}
+
 static void places_become_breakpoints(void **state) {
     (void)state;
     check_reads("break build if .x > 1", "breakpoint_set", "{\"spec\":\"build if .x > 1\"}");
@@ -430,6 +450,7 @@ int main(void) {
         cmocka_unit_test(what_is_no_command_is_said_with_the_nearest),
         cmocka_unit_test(empty_lines_and_comments_ask_for_nothing),
         cmocka_unit_test(places_become_breakpoints),
+        cmocka_unit_test(breakpoints_are_kept_in_a_file_or_with_the_store),
         cmocka_unit_test(errors_are_caught_and_texts_logged),
         cmocka_unit_test(breakpoints_are_changed_by_number_and_group),
         cmocka_unit_test(frames_are_let_go),
