@@ -326,12 +326,17 @@ const Operation session_operations[] = {
     ASK("inject_remove", "remove an injected node", DEBUG, "DELETE /debug/{thread}/injected/{id}",
         ARGS(ID_ARG("of the injected node")), debug_inject_remove, "{removed: int}"),
 
-    ASK("replay", "run one node again on the input that it had", DEBUG,
+    ASK("replay", "run one node again on the input that it had, or on another", DEBUG,
         "POST /debug/{thread}/replay",
         ARGS({"checkpoint", ARG_INT,
               .about = "of the step; left out, the last of the selected frame", .min = 1,
               .max = ARG_COUNTING},
              {"node", ARG_TEXT, .about = "its last execution"},
+             {"input", ARG_OBJECT,
+              .about = "what the node sees instead, by name; the rest is as it was"},
+             {"config", ARG_OBJECT,
+              .about =
+                  "keys of the node as it is written that are others this time; null: not there"},
              {"new_thread", ARG_TEXT, .about = "name of the new run; left out, one is made"}),
         NULL, "{thread: text, run: int}", .past = &past_replay),
     READ_PAST("export", "give the run and its session as one document",

@@ -176,8 +176,14 @@ static Json replay_question(Session *session, Json args, Error *err) {
     return session_ask_replay(session, f, args, err);
 }
 
+static SessionReplay replay_of(Json args) {
+    return (SessionReplay){json_object_text(args, "new_thread"), json_object_get_c(args, "input"),
+                           json_object_get_c(args, "config")};
+}
+
 static Json replay_now(Session *session, Json args, Json found, Error *err) {
-    return session_replay_now(session, found, json_object_text(args, "new_thread"), err);
+    SessionReplay replay = replay_of(args);
+    return session_replay_now(session, found, &replay, err);
 }
 
 typedef struct Replay {
@@ -194,7 +200,8 @@ static void on_replaying(void *ctx, Json answer, const Error *err) {
 static void replay_later(Session *session, Json args, Json found, Reply reply) {
     Replay *r = mem_zalloc(sizeof *r);
     r->reply = reply;
-    session_replay(session, found, json_object_text(args, "new_thread"), on_replaying, r);
+    SessionReplay replay = replay_of(args);
+    session_replay(session, found, &replay, on_replaying, r);
 }
 
 const OperationPast past_replay = {

@@ -100,8 +100,63 @@ static void view_exported(View *v, Json answer) {
     view_format(v, answer, "[Wrote {file}; `pawl debug --open {file}` shows it.\n]");
 }
 
+/* Where a word stands that has blanks around it, or the end behind it; NULL: nowhere. */
+static const char *find_option(const char *at, const char *end, const char *word) {
+    size_t len = strlen(word);
+    for (const char *from = at; (size_t)(end - at) >= len; at++) {
+        bool begins = at == from || char_is_blank(at[-1]);
+        bool ends = at + len == end || char_is_blank(at[len]);
+        if (begins && ends && !memcmp(at, word, len)) return at;
+    }
+    return NULL;
+}
+
+static const char *const replay_options[] = {"--input", "--config"};
+
+/* The next of them that stands behind a place; its end where there is none. */
+static const char *next_option(const char *at, const char *end) {
+    const char *first = end;
+    for (size_t i = 0; i < 2; i++) {
+        const char *found = find_option(at, end, replay_options[i]);
+        first = found && found < first ? found : first;
+    }
+    return first;
+}
+
+/* JSON may have the word of another option in it: the first of them that leaves an object before it ends it. */
+static bool read_object(CommandReader *r, const char *key) {
+    const char *from = r->at, *end = from;
+    do {
+        end = next_option(end < r->end ? end + 1 : end, r->end);
+        Span text = span_between(from, end);
+        Json value = span_value(text, NULL);
+        if (json_kind(value) == JSON_OBJECT) {
+            r->at = end;
+            return reader_put(r, key, value);
+        }
+        json_unref(value);
+    } while (end < r->end);
+    return error_set(r->err, ERR_USAGE, "`--%s` takes an object as JSON, like {\"name\": 1}.", key);
+}
+
+/* [@CHECKPOINT | NODE] [--input JSON] [--config JSON] */
 static bool read_replay(CommandReader *r) {
-    return reader_at_end(r) || read_goto(r);
+    const char *options = reader_at_end(r) ? r->end : next_option(r->at, r->end), *end = r->end;
+    r->end = options;
+    while (r->end > r->at && char_is_blank(r->end[-1])) r->end--;
+    if (!reader_at_end(r) && !read_goto(r)) return false;
+    r->at = options;
+    r->end = end;
+    while (!reader_at_end(r)) {
+        Span word = reader_next(r);
+        bool input = span_is(word, replay_options[0]);
+        if (!input && !span_is(word, replay_options[1])) {
+            return error_set(r->err, ERR_USAGE, "`replay` takes --input and --config, not `%.*s`.",
+                             QUOTED(word));
+        }
+        if (!read_object(r, input ? "input" : "config")) return false;
+    }
+    return true;
 }
 
 static void view_replay(View *v, Json answer) {
@@ -137,9 +192,12 @@ const ConsoleCommand session_commands[] = {
     {"export", "", "FILE", "write the run with its history to a file",
      "`pawl debug --open FILE` shows it anywhere.", "export run.json", .read = read_export,
      .operation = "export", .view = view_exported},
-    {"replay", "", "[@CHECKPOINT | NODE]", "run one node again on the input that it had",
-     "It is a run of its own; this one stays as it is.", "replay @7", .flags = COMMAND_GOES,
-     .offers = OFFERS_NODE, .read = read_replay, .operation = "replay", .view = view_replay},
+    {"replay", "", "[@CHECKPOINT | NODE] [--input JSON] [--config JSON]",
+     "run one node again on the input that it had, or on another",
+     "It is a run of its own; this one stays as it is. --input says what the node sees instead, by name; --config which "
+     "keys of the node, as it is written, are others this time (null: not there).",
+     "replay build --input {\"target\": \"arm\"}", .flags = COMMAND_GOES, .offers = OFFERS_NODE,
+     .read = read_replay, .operation = "replay", .view = view_replay},
     {"abort", "kill k", "", "cancel the run; its cleanup tasks run", .flags = COMMAND_GOES,
      .asks = "Cancel the run?", .read = read_abort, .operation = "abort"},
     {"detach", "", "", "let the run go on without a debugger", .flags = COMMAND_GOES,

@@ -175,11 +175,16 @@ Json session_diff_pauses(Frame *f, Error *err);
 
 /* For travel_step(). f NULL: none is selected. */
 Json session_ask_replay(Session *s, Frame *f, Json fields, Error *err);
-/* A new run of the node that `step` ended, on the input that it had: {thread, run}, told once, or an error. How it
- * ended is told by `replayed` when it has settled. thread NULL: a name is made. */
+/* A new run of the node that `step` ended, on the input that it had, or with some of that changed: {thread, run}, told
+ * once, or an error. How it ended is told by `replayed` when it has settled. */
+typedef struct SessionReplay {
+    const char *thread; /* NULL: a name is made */
+    Json input, config; /* as RunReplay has them (hooks.h) */
+} SessionReplay;
 typedef void (*SessionReplayed)(void *ctx, Json answer, const Error *err);
-void session_replay(Session *s, Json step, const char *thread, SessionReplayed done, void *ctx);
-Json session_replay_now(Session *s, Json step, const char *thread, Error *err);
+void session_replay(Session *s, Json step, const SessionReplay *replay, SessionReplayed done,
+                    void *ctx);
+Json session_replay_now(Session *s, Json step, const SessionReplay *replay, Error *err);
 
 /* ---- changing ---- */
 

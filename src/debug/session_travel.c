@@ -328,18 +328,23 @@ Json session_ask_replay(Session *s, Frame *f, Json fields, Error *err) {
         OBJECT_ADD(json_ref(fields), KEY("frame", f ? json_int(frame_id(f)) : json_none())));
 }
 
-void session_replay(Session *s, Json step, const char *thread, SessionReplayed done, void *ctx) {
-    Replaying *r = replaying_new(s, step);
-    RunReplay replay = {run_thread(s->run), r->seq, thread};
-    r->done = done;
-    r->ctx = ctx;
-    engine_replay(run_engine(s->run), &replay, on_begun, r);
+static RunReplay asked_for(const Session *s, const Replaying *r, const SessionReplay *replay) {
+    return (RunReplay){run_thread(s->run), r->seq, replay->thread, replay->input, replay->config};
 }
 
-Json session_replay_now(Session *s, Json step, const char *thread, Error *err) {
+void session_replay(Session *s, Json step, const SessionReplay *replay, SessionReplayed done,
+                    void *ctx) {
     Replaying *r = replaying_new(s, step);
-    RunReplay replay = {run_thread(s->run), r->seq, thread};
-    Run *run = engine_replay_now(run_engine(s->run), &replay, err);
+    RunReplay asked = asked_for(s, r, replay);
+    r->done = done;
+    r->ctx = ctx;
+    engine_replay(run_engine(s->run), &asked, on_begun, r);
+}
+
+Json session_replay_now(Session *s, Json step, const SessionReplay *replay, Error *err) {
+    Replaying *r = replaying_new(s, step);
+    RunReplay asked = asked_for(s, r, replay);
+    Run *run = engine_replay_now(run_engine(s->run), &asked, err);
     if (!run) {
         replaying_free(r);
         return json_none();

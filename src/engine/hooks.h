@@ -259,6 +259,10 @@ typedef struct RunReplay {
     const char *thread;
     int64_t seq;
     const char *new_thread;
+    Json
+        input; /* {name: value} that the node sees instead of what it saw; JSON_NONE: nothing is changed */
+    Json
+        config; /* {key: value} of the node as it is written, null for one that goes; JSON_NONE: as it was */
 } RunReplay;
 Request *engine_replay(Engine *engine, const RunReplay *replay, RunReady ready, void *ctx);
 Run *engine_replay_now(Engine *engine, const RunReplay *replay, Error *err);

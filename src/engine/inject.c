@@ -45,8 +45,7 @@ static bool can_inject(const Frame *f, const Injection *injection, Error *err) {
            error_set(err, ERR_USAGE, "A node is an object, as it would stand in the file.");
 }
 
-bool frame_inject(Frame *f, const Injection *injection, Error *err) {
-    if (!can_inject(f, injection, err)) return false;
+static bool inject(Frame *f, const Injection *injection, Error *err) {
     bool named = json_kind(injection->name) == JSON_STRING;
     Json node = json_ref(injection->node), id = json_object_get_c(node, "id");
     bool task = !strcmp(f->run->flow->dialect, "tasks"); /* whose `name` is its kind */
@@ -72,6 +71,30 @@ bool frame_inject(Frame *f, const Injection *injection, Error *err) {
                                                   .flow = flow}));
     frame_mark(f);
     return true;
+}
+
+bool frame_inject(Frame *f, const Injection *injection, Error *err) {
+    return can_inject(f, injection, err) && inject(f, injection, err);
+}
+
+bool inject_config(Frame *f, Json config, Error *err) {
+    const Node *node = frame_top(f)->node;
+    Json written = json_ref(node->source), key, value;
+    bool element = f->is_element && f->nlevels == 1;
+    if (element || json_kind(written) != JSON_OBJECT) {
+        json_unref(written);
+        return error_set(err, ERR_USAGE, "`%s` cannot be given another config: %s.", node->name,
+                         element ? "it is the body of a map" : "it is not written as an object");
+    }
+    for (size_t pos = 0; json_object_next(config, &pos, &key, &value);) {
+        written = json_kind(value) == JSON_NULL
+                      ? json_object_remove(written, key)
+                      : json_object_set(written, json_ref(key), json_ref(value));
+    }
+    Injection injection = {1, INJECT_INSTEAD, json_null(), written};
+    bool ok = inject(f, &injection, err);
+    json_unref(written);
+    return ok;
 }
 
 bool frame_drop_injection(Frame *f, int64_t id) {

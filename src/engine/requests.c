@@ -86,6 +86,8 @@ static void request_free(Request *q) {
     flow_unref(q->reload);
     buf_clear(&q->reload_text);
     json_unref(q->info);
+    json_unref(q->input);
+    json_unref(q->config);
     json_unref(q->resume.value);
     json_unref(q->resume.set);
     json_unref(q->update.set);

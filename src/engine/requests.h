@@ -47,6 +47,7 @@ struct Request {
     Buf reload_text;    /* encoded, to be kept */
     bool no_definition; /* it is not wanted */
     bool replays;       /* what the checkpoint ended is to be done again: its parent is read */
+    Json input, config; /* of that, as RunReplay has them */
     Json info;
     RunResume resume; /* with strings and values of its own, like update */
     RunUpdate update;

@@ -1,4 +1,5 @@
 /* rewind.c - runs that a debugger takes from the store, and back to an earlier place in it. */
+#include "change.h"
 #include "fail.h"
 #include "image_read.h"
 #include "inject.h"
@@ -270,15 +271,29 @@ bool run_reopen(Run *run, Json info, Error *err) {
 
 /* ---- one node again ---- */
 
-/* What the frame waited for when its node was under way begins anew. */
-static void replay(Run *run, Frame *f) {
+/* What the node sees and is told to do this time. */
+static bool replay_change(Frame *f, Json input, Json config, Error *err) {
+    Json changes = json_array(), key, value;
+    for (size_t pos = 0;
+         json_kind(input) == JSON_OBJECT && json_object_next(input, &pos, &key, &value);) {
+        changes = json_array_push(changes, ARRAY(ARRAY(json_ref(key)), json_ref(value)));
+    }
+    bool ok = frame_change(f, changes, err) &&
+              (json_kind(config) != JSON_OBJECT || inject_config(f, config, err));
+    json_unref(changes);
+    return ok;
+}
+
+/* What the frame waited for when its node was under way begins anew: all of it, where something is changed. */
+static void replay(Run *run, Frame *f, bool changed) {
     Json wait = f->wait;
     run->status = RUN_RUNNING;
     json_clear(&run->error);
     run_set_debug(run, json_null());
     run->only = (RunOnly){f->id, f->nlevels, run->step};
     run_set_hooks(run, NULL, NULL);
-    frame_set_wait(f, work_goes_outside(f, wait) ? work_again(f, wait) : wait_of(WAIT_GO));
+    bool again = !changed && work_goes_outside(f, wait);
+    frame_set_wait(f, again ? work_again(f, wait) : wait_of(WAIT_GO));
     run_enter(run, RUNS_UNSAVED);
     run_record(run, f, frame_top(f)->node, "replaying", json_none());
     run_tell_start(run, true);
@@ -309,6 +324,9 @@ static void replay_read(Request *q) {
                   (long long)q->seq);
         run_free(run);
         run = NULL;
+    } else if (run && !replay_change(f, q->input, q->config, &q->job.err)) {
+        run_free(run);
+        run = NULL;
     }
     if (!run) {
         request_fail(q);
@@ -316,12 +334,14 @@ static void replay_read(Request *q) {
     }
     request_make(q, run, run->row.workflow, run->row.definition);
     batch_copied_image(q->engine, run->row.run, q->loaded.image, run->step, &run->weight);
-    replay(run, f);
+    replay(run, f, !json_is_none(q->input) || !json_is_none(q->config));
 }
 
 Request *engine_replay(Engine *e, const RunReplay *asked, RunReady ready, void *ctx) {
     Request *q = request_for(request_new(e, asked->thread, asked->seq), ready, NULL, ctx);
     q->new_thread = mem_strdup(asked->new_thread);
+    q->input = json_ref(asked->input);
+    q->config = json_ref(asked->config);
     q->replays = true;
     request_read(q, replay_read);
     return q;

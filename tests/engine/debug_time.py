@@ -13,8 +13,8 @@ import time
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
-from debugger import BRANCHES as FORK, Debugger, debug  # noqa: E402
-from playbook import Server, choose  # noqa: E402
+from debugger import BRANCHES as FORK, Debugger, debug, debug_tasks  # noqa: E402
+from playbook import Server, choose, sets, shell  # noqa: E402
 from world import Broken, DONE, FAILED, TIMEOUT, USAGE, cases_of, paced, run_all  # noqa: E402
 
 CHAIN = "state: {n: 1}\nnodes:\n" + "".join(
@@ -787,6 +787,57 @@ def replay_of_one_node(world):
     rows = world("history", "again", "--json").json
     world.same([r["node"] for r in rows if r["status"] == "completed"], ["b"])
     world.same(state_of(world)["n"], 25, "the run that it is of")
+
+
+AGAIN = """\
+state: {n: 5, who: you}
+nodes:
+  - {name: a, shell: 'echo $WHO $N', env: {WHO: .who, N: .n}, output: said}
+  - {name: b, jq: '{n: (.n + 1)}'}
+  - {name: each, map: {over: '[1, 2]', do: {jq: '$item * .n'}}, output: out}
+"""
+
+
+def replay_with_another_input(world):
+    """a node is replayed on what it saw with some of it changed, with other keys than are written, or both; the run stays"""
+    for store in STORES:
+        with debugger(world, AGAIN, store=store) as d:
+            ended(d)
+            before = state_of(world, store=store)
+
+            def again(thread, node, **how):
+                d.call("replay", node=node, new_thread=thread, **how)
+                event = d.wait("replayed", thread=thread)
+                return event["status"], state_of(world, thread, store=store)
+            status, state = again("input", "a", input={"who": "me", "new": [1]})
+            world.same((status, state["said"]["stdout"], state["new"]), ("completed", "me 5", [1]))
+            status, state = again("config", "a", config={"shell": "echo bye $WHO", "output": "other"})
+            world.same((status, state["other"]["stdout"], "said" in state), ("completed", "bye you", False))
+            status, state = again("both", "b", input={"n": 10}, config={"jq": "{n: (.n * 2)}"})
+            world.same((status, state["n"]), ("completed", 20))
+            status, state = again("kind", "b", config={"jq": None, "shell": "exit 3"})
+            world.same((status, state["n"]), ("failed", 5))
+            status, state = again("map", "each", input={"n": 100})
+            world.same(state["out"], [100, 200])
+            d.refuse("replay", "cannot be used", node="b", config={"jq": "{"})
+            d.refuse("replay", "body of a map", node="each[]", config={"jq": "1"})
+            d.refuse("replay", "`input`", node="b", input=[1])
+            world.same(state_of(world, store=store), before)
+            threads = {run["thread"] for run in world("runs", "--json", "--store", store).gives(DONE).json}
+            world.same(threads, {"t", "input", "config", "both", "kind", "map"})
+        with Debugger(world, "both", store=store) as d:  # and it is gone on with as any replay is
+            d.wait("session")
+            world.same(d.call("session")["run_status"], "completed")
+
+
+def replay_of_a_task_with_another_input(world):
+    """a task sees other variables, and does something else"""
+    with debug_tasks(world, sets("x", 1), shell('echo "$V"', id_="say", env={"V": "${{x}}"})) as d:
+        ended(d)
+        for thread, how in (("i", {"input": {"x": 7}}), ("c", {"config": {"id": None}})):
+            d.call("replay", node="say", new_thread=thread, **how)
+            world.same(d.wait("replayed", thread=thread)["status"], "completed")
+        d.refuse("replay", "`tasks`", node="say", input={"tasks": 1})
 
 
 def replay_can_be_opened(world):

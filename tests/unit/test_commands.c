@@ -302,6 +302,13 @@ static void the_session_has_options(void **state) {
     check_reads("extend 2h", "extend", "{\"seconds\":7200}");
     check_reads("replay @7", "replay", "{\"checkpoint\":7}");
     check_reads("replay", "replay", "{}");
+    check_reads("replay build --input {\"a\": 1}", "replay",
+                "{\"node\":\"build\",\"input\":{\"a\":1}}");
+    check_reads("replay @7 --config {\"a\": \" --input \"} --input {}", "replay",
+                "{\"checkpoint\":7,\"config\":{\"a\":\" --input \"},\"input\":{}}");
+    check_reads("replay --input {\"a\": 1}", "replay", "{\"input\":{\"a\":1}}");
+    check_refuses("replay build --input 3", "replay", "takes an object as JSON");
+    check_refuses("replay build --config", "replay", "");
     check_refuses("option pause-all maybe", "option", "on or off");
     check_refuses("option nonsense on", "option", "no option `nonsense`");
     check_refuses("option idle soon", "option", "no length of time");
