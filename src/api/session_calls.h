@@ -35,7 +35,8 @@ extern const char *const debug_complete_words[], *const debug_graph_words[];
 
 /* session_past.c: what is in the record. Those that need nothing of the session are as Operation.read says. */
 extern const OperationPast past_variables, past_summary, past_search, past_largest, past_evaluate;
-extern const OperationPast past_diff, past_edges, past_back, past_goto, past_reverse, past_replay;
+extern const OperationPast past_frames, past_diff, past_edges, past_back, past_goto, past_reverse,
+    past_replay;
 DebugCall debug_diff, debug_edges;
 Json debug_history(Store *store, Json args, Error *err);
 Json debug_export(Store *store, Json args, Error *err);

@@ -201,8 +201,11 @@ const Operation session_operations[] = {
         debug_answer, "{answered: text}"),
 
     ASK("frames", "list the frames", READ, "GET /debug/{thread}/frames",
-        ARGS(OFFSET_ARG, LIMIT_ARG("100", INSPECT_PAGE_MAX)), debug_frames,
-        "{frames: [FRAME], total: int, selected?: int}"),
+        ARGS(OFFSET_ARG, LIMIT_ARG("100", INSPECT_PAGE_MAX),
+             {"all", ARG_BOOL, .about = "true: also those that have ended, from the history"}),
+        debug_frames,
+        "{frames: [FRAME], total: int, selected?: int, ended?: [ENDED], more_ended?: bool}",
+        .past = &past_frames),
     ASK("frame", "select a frame and show it", DEBUG, "POST /debug/{thread}/frame",
         ARGS({"frame", ARG_FRAME, .about = "selected from now on; left out, the one that is"}),
         debug_frame, "FRAME"),

@@ -90,6 +90,19 @@ Json debug_diff(Session *session, Json args, Error *err) {
 
 const OperationPast past_diff = {.question = diff_question, .read = travel_changes};
 
+/* ---- frames that have ended ---- */
+
+static Json frames_question(Session *session, Json args, Error *err) {
+    enum { ENDED_PAGE = 100, ENDED_MAX = 1000 }; /* an image is read for each */
+    if (!args_bool(args, "all", false)) return json_null();
+    if (!debug_is_recorded(session, err)) return json_none();
+    Json live = debug_frames(session, args, err);
+    int64_t limit = args_int(args, "limit", ENDED_PAGE);
+    return session_ask_ended(session, live, limit < ENDED_MAX ? limit : ENDED_MAX, err);
+}
+
+const OperationPast past_frames = {.question = frames_question, .read = travel_ended};
+
 /* ---- edges ---- */
 
 static Json edges_question(Session *session, Json args, Error *err) {

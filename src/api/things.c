@@ -54,6 +54,8 @@ const ShapeName thing_shapes[] = {
      "position?: text, reason?: text, at?: time, breakpoints?: [int], error?: FAILURE, "
      "change?: CHANGE, because?: int, while?: WHILE, interrupt?: QUESTION, waits_for?: [int], joins_at?: object, result?: VALUE, pending: int, "
      "injected: int, stack?: [LEVEL]}"},
+    {"ENDED",
+     "{frame: int, parent?: int, path: text, node: text, result: \"success\"|\"failure\"|\"skipped\", checkpoint: int, at: time}"},
     {"QUESTION", "{id: text, reason: text, prompt?: VALUE, options?: [VALUE]}"},
     {"LEVEL",
      "{depth: int, frame: int, node?: text, kind?: text, file?: text, line?: int, column?: int, "

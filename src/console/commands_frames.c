@@ -71,6 +71,35 @@ static void add_doing(View *v, Json f) {
     }
 }
 
+static void view_ended(View *v, Json answer) {
+    static const char *const heading[] = {"  FRAME", "IN", "PATH", "LAST", "RESULT", "CHECKPOINT"};
+    static const char *const fields[] = {"frame", "parent", "path", "node", "result", "checkpoint"};
+    enum { COLUMNS = 6 };
+    Json list = field_get(answer, "ended");
+    if (!json_array_len(list)) {
+        view_hint(v, "None has ended.");
+        return;
+    }
+    Table t = {.columns = COLUMNS};
+    View cell = {.out = &t.cells};
+    view_puts(v, json_truthy(field_get(answer, "more_ended"))
+                     ? "Those that ended last (there are more):\n"
+                     : "Those that have ended:\n");
+    table_row(&t, heading);
+    for (size_t i = 0; i < json_array_len(list); i++) {
+        for (size_t k = 0; k < COLUMNS; k++) {
+            view_puts(&cell, k ? "" : "  ");
+            view_cell(&t, field_get(json_array_get(list, i), fields[k]));
+        }
+    }
+    view_table(v, &t);
+}
+
+/* [all] */
+static bool read_frames(CommandReader *r) {
+    return (!reader_takes(r, "all") || reader_put(r, "all", json_bool(true))) && reader_ends(r);
+}
+
 void view_frames(View *v, Json answer) {
     static const char *const heading[] = {"  FRAME", "NAME", "DOES", "PLACE"};
     static const char *const inner[] = {"  FRAME", "IN", "NAME", "DOES", "PLACE"};
@@ -99,6 +128,7 @@ void view_frames(View *v, Json answer) {
     }
     view_table(v, &t);
     if (more > 0) view_printf(v, "and %lld more\n", (long long)more);
+    if (!json_is_none(field_get(answer, "ended"))) view_ended(v, answer);
 }
 
 void view_frame(View *v, Json answer) {
@@ -463,8 +493,9 @@ static void view_source(View *v, Json answer) {
 /* ---- the rows ---- */
 
 const ConsoleCommand frame_commands[] = {
-    {"frames", "threads", "", "list the frames of the run", .operation = "frames",
-     .view = view_frames},
+    {"frames", "threads", "[all]", "list the frames of the run",
+     "With `all` also those that have ended, and the last node of each, from the history.",
+     "frames all", .words = "all", .read = read_frames, .operation = "frames", .view = view_frames},
     {"frame", "f thread", "[N]", "choose a frame, and show where it stands", NULL, "frame 2",
      .offers = OFFERS_FRAME, .read = read_frame, .operation = "frame", .view = view_frame},
     {"backtrace", "bt where w", "", "show the levels of the selected frame", .operation = "frame",

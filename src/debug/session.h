@@ -171,6 +171,8 @@ Json session_ask_changes(Session *s, Frame *f, DiffSince since, Error *err);
  * it, or a frame around it, took (travel_choice()): null where there is no record to ask. */
 Json session_edges(Frame *f);
 Json session_ask_choice(Session *s, Frame *f, Error *err);
+/* For travel_ended(): adds the frames that have ended to an answer, which is consumed. */
+Json session_ask_ended(Session *s, Json answer, int64_t limit, Error *err);
 Json session_diff_pauses(Frame *f, Error *err);
 
 /* For travel_step(). f NULL: none is selected. */

@@ -97,6 +97,11 @@ Json session_ask_choice(Session *s, Frame *f, Error *err) {
                        OBJECT(KEY("frames", frame_line(f)), KEY("answer", session_edges(f))));
 }
 
+Json session_ask_ended(Session *s, Json answer, int64_t limit, Error *err) {
+    return with_fields(question_of(s, false, err),
+                       OBJECT(KEY("answer", answer), KEY("limit", limit)));
+}
+
 Json session_diff_pauses(Frame *f, Error *err) {
     const FrameStop *fs = session_stop_of(f);
     Json now = frame_will_see(f, err);

@@ -501,6 +501,54 @@ Json travel_choice(Store *store, Json question, Error *err) {
     return OBJECT_ADD(json_ref(json_object_get_c(question, "answer")), KEY("last", found));
 }
 
+/* ---- frames that have ended ---- */
+
+static Json ended_json(const Past *p, const LineageStep *c) {
+    Json image = image_at(p, c->parent, NULL), path = lineage_frame_path(image, c->frame);
+    int64_t parent = image_parent(image, c->frame);
+    json_unref(image);
+    return OBJECT(KEY("frame", c->frame), KEY("parent", parent ? json_int(parent) : json_none()),
+                  KEY("path", json_is_none(path) ? json_string_c("") : path), KEY("node", c->node),
+                  KEY("result", lineage_result(c)), KEY("checkpoint", c->seq),
+                  KEY("at", json_time(c->at)));
+}
+
+Json travel_ended(Store *store, Json question, Error *err) {
+    Past p;
+    Lineage line = {0};
+    if (!past_init(&p, store, question, err)) return json_none();
+    Json now = image_at(&p, p.head, err), seen = json_object(), newest = json_array();
+    size_t limit = (size_t)number_of(question, "limit");
+    bool ok = !json_is_none(now) && read_line(&p, FRAMES_LOOKED_AT, &line, err);
+    bool more = line.n >= FRAMES_LOOKED_AT;
+    for (size_t i = line.n; ok && i-- > 0;) {
+        const LineageStep *c = &line.items[i];
+        if (!lineage_is_step(c) || image_depth(now, c->frame)) continue;
+        Json key = image_key(c->frame);
+        bool new = json_is_none(json_object_get(seen, key));
+        seen = json_object_set(seen, key, json_null());
+        if (!new) continue;
+        more = more || json_array_len(newest) == limit;
+        if (json_array_len(newest) == limit) break;
+        newest = json_array_push(newest, ended_json(&p, c));
+    }
+    Json ended = json_array();
+    for (size_t i = json_array_len(newest); i-- > 0;) {
+        ended = json_array_push(ended, json_ref(json_array_get(newest, i)));
+    }
+    json_unref(newest);
+    json_unref(seen);
+    json_unref(now);
+    lineage_clear(&line);
+    past_clear(&p);
+    if (!ok) {
+        json_unref(ended);
+        return json_none();
+    }
+    return OBJECT_ADD(json_ref(json_object_get_c(question, "answer")), KEY("ended", ended),
+                      KEY("more_ended", more ? json_bool(true) : json_none()));
+}
+
 /* ---- one step ---- */
 
 /* A step: the images around it, what its frame saw in them (JSON_NONE: it was not there), and what came of

@@ -30,6 +30,12 @@ Json travel_diff(Json from, Json to, int64_t from_seq, int64_t to_seq);
 enum { CHOICES_LOOKED_AT = 1000 };
 Json travel_choice(Store *store, Json question, Error *err);
 
+/* {answer, limit}: the answer with `ended`, frames of the line that have ended, oldest first: {frame, parent?, path, node
+ * (its last), result, checkpoint, at}; at most so many, the newest of them, as far back as FRAMES_LOOKED_AT
+ * checkpoints. `more_ended`: there may be others. */
+enum { FRAMES_LOOKED_AT = 20000 };
+Json travel_ended(Store *store, Json question, Error *err);
+
 /* Where to go back to: {there (rewind_read()), checkpoint, frame, counts? (recording_counts())}.
  *
  *     travel_to        {checkpoint, frame}     that checkpoint

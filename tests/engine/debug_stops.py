@@ -1550,6 +1550,27 @@ nodes:
         world.same((d.value("$x"), told(stop)["passed"]), (3, 2))
 
 
+def frames_that_have_ended(world):
+    """frames that have ended are listed from the record: whose they were, and their last node"""
+    for store in STORES:
+        with debug(world, BRANCHES, store=store) as d:
+            d.set(node="end")
+            world.same(d.call("frames", all=True)["ended"], [])
+            d.go("continue")
+            answer = d.call("frames", all=True)
+            world.same([f["frame"] for f in answer["frames"]], [1])
+            ended = answer["ended"]
+            world.same(sorted((f["parent"], f["path"], f["node"], f["result"]) for f in ended),
+                       [(1, "main/begin[0]", "a2", "success"), (1, "main/begin[1]", "b2", "success")])
+            checkpoints = [f["checkpoint"] for f in ended]
+            world.same((checkpoints, "more_ended" in answer), (sorted(checkpoints), False))
+            answer = d.call("frames", all=True, limit=1)
+            world.same(([f["checkpoint"] for f in answer["ended"]], answer["more_ended"]), (checkpoints[1:], True))
+            world.same("ended" in d.call("frames"), False)
+            d.go("back", count=3)  # on the line that the run is on now
+            world.same(len(d.call("frames", all=True)["ended"]) < 2, True)
+
+
 def frames_external_tasks(world):
     """a breakpoint in the tasks of another file"""
     write_test(world, [works(id_="inside")], name="other.yaml")

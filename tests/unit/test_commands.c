@@ -301,6 +301,8 @@ static void the_session_has_options(void **state) {
     check_reads("option idle off", "configure", "{\"idle_limit\":0}");
     check_reads("extend 2h", "extend", "{\"seconds\":7200}");
     check_reads("replay @7", "replay", "{\"checkpoint\":7}");
+    check_reads("frames all", "frames", "{\"all\":true}");
+    check_refuses("frames every", "frames", "`every` is too much");
     check_reads("replay", "replay", "{}");
     check_reads("replay build --input {\"a\": 1}", "replay",
                 "{\"node\":\"build\",\"input\":{\"a\":1}}");
