@@ -132,7 +132,10 @@ static Json add_call(Json calls) {
     uint32_t n = 0;
     while (session_operations[n].name) n++;
     Json row = json_array_push(json_array(), json_string_c(session_operations[dice(n)].name));
-    calls = json_kind(calls) == JSON_ARRAY ? calls : json_array();
+    if (json_kind(calls) != JSON_ARRAY) {
+        json_unref(calls);
+        calls = json_array();
+    }
     return json_array_push(calls,
                            json_array_push(row, dice(2) ? json_object() : strange_value(words)));
 }
