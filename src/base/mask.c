@@ -128,12 +128,13 @@ static size_t add_escaped(Buf *text, const char *s, size_t left, bool upper) {
 
 /* How a string is escaped. */
 enum {
-    ESCAPE_QUOTES = 1, /* JSON and C; repr() of Python chooses the other quotes */
-    ESCAPE_ASCII = 2,  /* what is not ASCII */
-    ESCAPE_SLASH = 4,  /* PHP */
-    ESCAPE_HTML = 8,   /* Go */
-    ESCAPE_UPPER = 16, /* hexadecimal digits of Java and C# */
-    ESCAPE_WAYS = 32,
+    ESCAPE_QUOTES = 1,  /* JSON and C; repr() of Python chooses the other quotes */
+    ESCAPE_ASCII = 2,   /* what is not ASCII */
+    ESCAPE_SLASH = 4,   /* PHP */
+    ESCAPE_HTML = 8,    /* Go */
+    ESCAPE_UPPER = 16,  /* hexadecimal digits of Java and C# */
+    ESCAPE_SINGLE = 32, /* repr() where both quotes are in it */
+    ESCAPE_WAYS = 64,
 };
 
 static void add_escapes(const char *value, size_t len, unsigned how, Buf *text) {
@@ -145,7 +146,8 @@ static void add_escapes(const char *value, size_t len, unsigned how, Buf *text) 
             buf_addc(text, '\\');
             buf_addc(text, to[escape - from]);
             i++;
-        } else if ((c == '"' && how & ESCAPE_QUOTES) || (c == '/' && how & ESCAPE_SLASH)) {
+        } else if ((c == '"' && how & ESCAPE_QUOTES) || (c == '/' && how & ESCAPE_SLASH) ||
+                   (c == '\'' && how & ESCAPE_SINGLE)) {
             buf_addc(text, '\\');
             buf_addc(text, value[i++]);
         } else if ((unsigned char)c < 0x20 || c == 0x7F ||
@@ -170,6 +172,48 @@ static void add_strings(Mask *m, const char *value, size_t len) {
     }
     buf_clear(&text);
     buf_clear(&again);
+}
+
+/* Where a text is quoted for a shell, or stands in HTML, some characters are replaced. */
+typedef struct Replaced {
+    char c;
+    const char *by;
+} Replaced;
+
+static const Replaced quoted_single[] = {{'\'', "'\\''"}, {0}};
+static const Replaced quoted_python[] = {{'\'', "'\"'\"'"}, {0}}; /* shlex.quote() */
+static const Replaced quoted_html[] = {{'&', "&amp;"},  {'<', "&lt;"},   {'>', "&gt;"},
+                                       {'"', "&quot;"}, {'\'', "&#39;"}, {0}};
+static const Replaced quoted_python_html[] = {{'&', "&amp;"},  {'<', "&lt;"},    {'>', "&gt;"},
+                                              {'"', "&quot;"}, {'\'', "&#x27;"}, {0}};
+static const Replaced quoted_go_html[] = {{'&', "&amp;"}, {'<', "&lt;"},   {'>', "&gt;"},
+                                          {'"', "&#34;"}, {'\'', "&#39;"}, {0}};
+static const Replaced *const replaced[] = {quoted_single, quoted_python, quoted_html,
+                                           quoted_python_html, quoted_go_html};
+
+static void add_replaced(Mask *m, const char *value, size_t len) {
+    Buf text = BUF_INIT;
+    for (size_t k = 0; k < sizeof replaced / sizeof *replaced; k++) {
+        for (size_t i = 0; i < len; i++) {
+            const Replaced *r = replaced[k];
+            while (r->c && r->c != value[i]) r++;
+            if (r->c) {
+                buf_adds(&text, r->by);
+            } else {
+                buf_addc(&text, value[i]);
+            }
+        }
+        add_buf(m, &text);
+    }
+    /* bash: printf %q, set -x */
+    for (size_t i = 0; i < len; i++) {
+        char c = value[i];
+        bool plain = is_plain(c) || (unsigned char)c >= 0x80 || (c && strchr("@%+=:,/", c));
+        if (!plain) buf_addc(&text, '\\');
+        buf_addc(&text, c);
+    }
+    add_buf(m, &text);
+    buf_clear(&text);
 }
 
 static void add_lines(Mask *m, const char *value, size_t len) {
@@ -210,6 +254,7 @@ void mask_add(Mask *m, const char *value, size_t len) {
         add_url(m, value, len, NULL, *digits_of);
     }
     add_strings(m, value, len);
+    add_replaced(m, value, len);
 }
 
 /* ---- looking ---- */

@@ -16,6 +16,7 @@
  *     in digits    two hexadecimal ones for each byte, as xxd -p writes them
  *     in JSON      with the escapes of a string, also those of PHP (\/), Go (\u0026) and of Python's repr(), and in
  *                  JSON that is a string of JSON again
+ *     quoted       for a shell, with its backslashes or single quotes, and for HTML
  *     line by line where it has several lines, each of at least MASK_LINE_MIN bytes
  *
  * A secret has at least MASK_MIN bytes: shorter ones would be found everywhere.

@@ -161,6 +161,19 @@ static void strings_of_other_languages_are_looked_into(void **state) {
     mask_free(m);
 }
 
+static void quoted_texts_are_looked_into(void **state) {
+    (void)state;
+    Mask *m = mask_of("p&ss/W<rd+\"x y$z'1", NULL);
+    gives(m, "KeyError: 'p&ss/W<rd+\"x y$z\\'1'", "KeyError: '***'");    /* repr() */
+    gives(m, "+ curl 'p&ss/W<rd+\"x y$z'\\''1'", "+ curl '***'");        /* set -x */
+    gives(m, "curl 'p&ss/W<rd+\"x y$z'\"'\"'1'", "curl '***'");          /* shlex.quote() */
+    gives(m, "p\\&ss/W\\<rd+\\\"x\\ y\\$z\\'1!", "***!");                /* printf %q */
+    gives(m, "<b>p&amp;ss/W&lt;rd+&quot;x y$z&#39;1</b>", "<b>***</b>"); /* HTML */
+    gives(m, "<b>p&amp;ss/W&lt;rd+&quot;x y$z&#x27;1</b>", "<b>***</b>");
+    gives(m, "<b>p&amp;ss/W&lt;rd+&#34;x y$z&#39;1</b>", "<b>***</b>");
+    mask_free(m);
+}
+
 static void urls_and_json_are_looked_into(void **state) {
     (void)state;
     Mask *m = mask_of("a/b c&d=\"e\"\n\xC3\xA9~!", NULL);
@@ -281,6 +294,7 @@ int main(void) {
         cmocka_unit_test(short_ones_are_left_out),
         cmocka_unit_test(base64_is_hidden_in_any_text),
         cmocka_unit_test(base64_may_be_wrapped),
+        cmocka_unit_test(quoted_texts_are_looked_into),
         cmocka_unit_test(urls_and_json_are_looked_into),
         cmocka_unit_test(strings_of_other_languages_are_looked_into),
         cmocka_unit_test(lines_are_hidden_by_themselves),
