@@ -12,7 +12,7 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/stat.h>
+#include <unistd.h>
 
 /* ---- the session ---- */
 
@@ -233,9 +233,20 @@ static void take_note(Console *c, const char *operation, Json answer) {
     }
 }
 
+/* One that is there is written over if it is a regular file of ours: others may have left a link or a FIFO. */
 static bool write_document(const char *path, Json document, Error *err) {
-    int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, S_IRUSR | S_IWUSR);
-    FILE *file = fd < 0 ? NULL : fdopen(fd, "wb");
+    int fd = safe_create(AT_FDCWD, path, err);
+    if (fd < 0 && errno == EEXIST) {
+        error_clear(err);
+        fd = safe_open(AT_FDCWD, path, O_WRONLY, SAFE_OURS, err);
+        if (fd >= 0 && ftruncate(fd, 0)) error_set(err, ERR_IO, "%s", strerror(errno));
+    }
+    if (err->code != ERR_NONE) {
+        if (fd >= 0) close(fd);
+        error_wrap(err, "%s cannot be written", path);
+        return false;
+    }
+    FILE *file = fdopen(fd, "wb");
     char *text = json_to_text(document);
     bool ok = file && fputs(text, file) >= 0 && fputc('\n', file) != EOF;
     ok = file && fclose(file) == 0 && ok;

@@ -11,21 +11,38 @@
 
 /* ---- JSON ---- */
 
-/* On a terminal: U+0080 to U+009F are escaped. A piece may end within a character. */
+/* On a terminal: characters that drive it, or turn the direction of writing, are escaped; those of ASCII are already.
+ * A piece may end within a character. */
 static bool write_escaped(FILE *stream, const char *text, size_t len) {
-    static bool owed[2]; /* the first byte of a character, of each stream */
-    bool *lead = &owed[stream == stderr];
+    static struct {
+        char bytes[5]; /* with a zero behind them */
+        size_t n;
+    } owed[2]; /* of a character, of each stream */
     Buf out = BUF_INIT;
     for (size_t i = 0; i < len; i++) {
         unsigned char byte = (unsigned char)text[i];
-        if (*lead && byte >= 0x80 && byte < 0xA0) {
-            buf_printf(&out, "\\u%04x", byte);
-        } else if (*lead) {
-            buf_printf(&out, "\xC2%c", byte);
-        } else if (byte != 0xC2) {
+        char *bytes = owed[stream == stderr].bytes;
+        size_t *n = &owed[stream == stderr].n;
+        if (byte < 0x80) {
             buf_addc(&out, text[i]);
+            continue;
         }
-        *lead = !*lead && byte == 0xC2;
+        *n = byte >= 0xC0 || *n == 4 ? 0 : *n;
+        bytes[(*n)++] = text[i];
+        bytes[*n] = '\0';
+        unsigned char first = (unsigned char)bytes[0];
+        size_t whole = first >= 0xF0 ? 4 : first >= 0xE0 ? 3 : first >= 0xC0 ? 2 : 1;
+        if (*n < whole) continue;
+        int32_t cp = 0;
+        utf8_decode(bytes, bytes + *n, &cp);
+        if (!terminal_control(bytes)) {
+            buf_add(&out, bytes, *n);
+        } else if (cp > 0xFFFF) {
+            buf_printf(&out, "\\u%04x\\u%04x", 0xD7C0 + (cp >> 10), 0xDC00 + (cp & 0x3FF));
+        } else {
+            buf_printf(&out, "\\u%04x", cp);
+        }
+        *n = 0;
     }
     bool ok = fwrite(out.data ? out.data : "", 1, out.len, stream) == out.len;
     buf_clear(&out);

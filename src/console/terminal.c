@@ -26,8 +26,11 @@ bool terminal_is(FILE *stream) {
 static const char *const controls[][2] = {
     {"\xC2\x80", "\xC2\x9F"}, /* the second set of control characters */
     {"\xD8\x9C", "\xD8\x9C"}, /* marks and brackets of the order of writing */
-    {"\xE2\x80\x8E", "\xE2\x80\x8F"}, {"\xE2\x80\xAA", "\xE2\x80\xAE"},
+    {"\xE2\x80\x8E", "\xE2\x80\x8F"},
+    {"\xE2\x80\xAA", "\xE2\x80\xAE"},
     {"\xE2\x81\xA6", "\xE2\x81\xA9"},
+    {"\xF3\xA0\x80\x80", "\xF3\xA0\x80\xBF"}, /* tags, which nobody sees */
+    {"\xF3\xA0\x81\x80", "\xF3\xA0\x81\xBF"},
 };
 
 size_t terminal_control(const char *text) {

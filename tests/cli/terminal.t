@@ -11,6 +11,11 @@ Text of an expression: control characters of both sets become question marks, li
     a?[31mb?2Jc??d
     e<tab>f?g é ¡. (no-eol)
 
+JSON: what turns the direction of writing, or is not seen, is escaped; the rest of the world's writing stays
+    $ echo 'TERM=xterm NO_COLOR=1 script -qec "$1" /dev/null < /dev/null | tr -d "\015"' > on
+    $ sh on 'pawl eval -cn "\"a\\u202eb\\u2066c\\u200fd\\ue000\\udb40\\udc41 é ¡ \u5b57\""'
+    "a\\u202eb\\u2066c\\u200fd\xee\x80\x80\\udb40\\udc41 \xc3\xa9 \xc2\xa1 \xe5\xad\x97" (esc)
+
 Into a pipe it is written byte by byte as it is
     $ pawl eval -rn '"a\u001bb\u009bc\u007f\r"'
     a\x1bb\xc2\x9bc\x7f\r (esc)

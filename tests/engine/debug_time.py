@@ -7,6 +7,7 @@ while a frame is paused. Prints TAP.
 
 import copy
 import json
+import os
 import random
 import sys
 import time
@@ -1269,6 +1270,20 @@ def export_and_open(world):
         world.same((d.call("frame")["node"], d.value(".n")), ("c", 20))
         if not any("name: b" in line for line in d.call("source", line=4, file="w.yaml")["lines"]):
             raise Broken("the source is not there")
+
+
+def export_writes_to_files_of_ours(world):
+    """`export` writes a file, or over one of ours; it neither follows a link nor waits for a FIFO"""
+    world.write("w.yaml", "nodes: [{name: a, jq: .}]\n")
+    world.write("there.json", "x" * 100000)
+    world.write("victim", "kept")
+    os.symlink("victim", world.folder / "link.json")
+    os.mkfifo(world.folder / "fifo.json")
+    answer = world("debug", "w.yaml", stdin="export new.json\nexport there.json\nexport link.json\nexport fifo.json\nquit\n")
+    for name in ("new.json", "there.json"):
+        world.same(json.loads((world.folder / name).read_text())["thread"] is not None, True, name)
+    world.same((world.folder / "victim").read_text(), "kept", "where the link leads")
+    answer.says("link.json cannot be written", "fifo.json cannot be written")
 
 
 def export_that_is_none(world):
