@@ -72,7 +72,6 @@ static int act(void *ctx) {
                              KEY("keep_last", c->keep_last ? json_int(c->keep_last) : json_none()),
                              KEY("older_than", c->has_age ? json_int(c->age) : json_none()),
                              KEY("finished_runs", c->finished_runs)));
-    a.code = a.code == EXIT_OK ? a.code : EXIT_USAGE;
     if (!json_is_none(report)) {
         say_messages(field_get(report, "busy"));
         say_messages(field_get(report, "errors"));

@@ -250,8 +250,20 @@ static void list_in_root(void *ctx, const char *folder, void (*each)(void *, con
     if (dir) closedir(dir);
 }
 
+static bool is_ours_in_root(void *ctx, const char *folder, Error *err) {
+    const SafeRoot *root = ctx;
+    int flags = O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NONBLOCK;
+    int fd = root ? safe_root_open(root, folder, flags, NULL) : open(folder, flags);
+    bool ours = fd < 0 || safe_folder_is_ours(fd, folder, err);
+    if (fd >= 0) close(fd);
+    return ours;
+}
+
 FlowReader flow_root_reader(const SafeRoot *root) {
-    return (FlowReader){.read = read_in_root, .ctx = (void *)(uintptr_t)root, .list = list_in_root};
+    return (FlowReader){.read = read_in_root,
+                        .ctx = (void *)(uintptr_t)root,
+                        .list = list_in_root,
+                        .is_ours = is_ours_in_root};
 }
 
 static bool read_file(const Loader *ld, const char *path, Buf *out, Error *err) {

@@ -77,6 +77,8 @@ typedef struct FlowReader {
     /* Calls `each` with the name of every file in a folder, in any order; nothing when there is no such
      * folder. Only for suggestions and lists; NULL: none are made. */
     void (*list)(void *ctx, const char *folder, void (*each)(void *to, const char *name), void *to);
+    /* Whether a folder that nobody named is one that others cannot write to; NULL: all are. */
+    bool (*is_ours)(void *ctx, const char *folder, Error *err);
     /* Folders that kinds are looked for in first (kind_file.c). Borrowed. */
     const char *const *kinds;
     size_t nkinds;
@@ -358,7 +360,8 @@ struct Graph {
     const char *mode;           /* "autonomous", "interactive", or NULL */
     /* of the graph of each file */
     const NetPolicy *net; /* config.net: where requests of what is in it may go; NULL: anywhere */
-    Json agent; /* of a file of The Edge Agent: what its templates see beside the state; JSON_NONE: of another */
+    Json
+        agent; /* of a file of The Edge Agent: what its templates see beside the state; JSON_NONE: of another */
     const OutsideKind
         *outside; /* the kind that the file is: nothing of what is around is in sight; or NULL */
 };

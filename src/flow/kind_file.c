@@ -267,8 +267,10 @@ typedef struct Folders {
     Loader *ld;
     const LoadedFile *file; /* whose turn it is */
     size_t given, own;      /* of the reader's, of the file's: behind us */
-    int stage;              /* of the file */
+    int stage;              /* of the file: BESIDE, the last was FLOW_KIND_FOLDER */
 } Folders;
+
+enum { BESIDE = 2 };
 
 static const char *next_folder(Folders *at) {
     const FlowReader *reader = at->ld->reader;
@@ -309,6 +311,17 @@ void keep_kind_folders(Loader *ld) {
 /* ---- finding one ---- */
 
 /* The file of a kind; NULL with *found when there is one that cannot be used, which was reported. */
+/* Whoever can write to a folder that is looked into by itself could have his commands done. */
+static bool is_trusted(Loader *ld, const char *folder, const YamlNode *word) {
+    const FlowReader *reader = ld->reader;
+    Error err = ERROR_INIT;
+    if (!reader || !reader->is_ours || reader->is_ours(reader->ctx, folder, &err)) return true;
+    report_at(ld->reporter, word->spot,
+              "The kind `%s` is not used. %s Name the folder (`config.kinds`) if you trust it.",
+              word->text, err.msg);
+    return false;
+}
+
 static LoadedFile *find_kind_file(const NodeContext *c, const YamlNode *word, bool *found) {
     Loader *ld = c->ld;
     Folders at = {ld, c->file, 0, 0, 0};
@@ -322,6 +335,10 @@ static LoadedFile *find_kind_file(const NodeContext *c, const YamlNode *word, bo
         buf_clear(&path);
         LoadedFile *file =
             open_part(&(PartFile){ld, c->file, word->spot, tidy, word->text, false}, found);
+        if (file && at.stage == BESIDE && !is_trusted(ld, folder, word)) {
+            *found = true;
+            return NULL;
+        }
         if (file || *found) return file;
     }
     return NULL;

@@ -402,6 +402,17 @@ def found_inside_the_root(world):
         raise Broken(f"it shows what is in the file: {answer}")
 
 
+def found_where_others_cannot_write(world):
+    """.pawl/kinds is looked into by itself, so it has to be ours alone; a folder that is named is the user's choice"""
+    world.write(".pawl/kinds/k.yaml", "kind: k\nnodes:\n  - {name: n, jq: '{x: 1}'}\n")
+    world.write("flow.yaml", "nodes:\n  - {name: a, uses: k}\n")
+    world("check", "flow.yaml").gives(DONE)
+    (world.folder / ".pawl/kinds").chmod(0o777)
+    world("check", "flow.yaml").gives(FAILED).says("The kind `k` is not used. Others can write to .pawl/kinds.")
+    world("run", "flow.yaml", "--store", "memory:").gives(FAILED)
+    world("check", "flow.yaml", "--kinds", ".pawl/kinds").gives(DONE)
+
+
 def found_again_after_a_reload(world):
     """resume --reload takes the kind as it is now, from the folders of the start"""
     world.write("lib/ask.yaml", "kind: ask\noutputs: {said: .decision, by: .by}\nnodes:\n"
