@@ -31,6 +31,13 @@ static void on_set(void *ctx, bool output, Json name, Json value) {
     json_unref(value);
 }
 
+static void on_progress(void *ctx, double percent, const char *message) {
+    Seen *seen = ctx;
+    CHECK(percent >= 0 && percent <= 100);
+    buf_printf(&seen->all, "p%g%s", percent, message);
+    seen->nset++;
+}
+
 static void on_text(void *ctx, const char *bytes, size_t len) {
     Seen *seen = ctx;
     CHECK(len > 0);
@@ -47,7 +54,7 @@ static void on_problem(void *ctx, bool lost, const char *sentence) {
 
 static Seen read_all(const char *bytes, size_t len, size_t piece) {
     Seen seen = {.text = BUF_INIT, .all = BUF_INIT};
-    SetLinesHandler handler = {on_set, on_text, on_problem, &seen};
+    SetLinesHandler handler = {on_set, on_progress, on_text, on_problem, &seen};
     SetLines lines;
     set_lines_init(&lines, &handler);
     for (size_t i = 0; i < len; i += piece) {

@@ -184,6 +184,9 @@ typedef enum TaskResult {
 void step_set_var(Step *step, Json name, Json value);
 void step_set_output(Step *step, Json name, Json value);
 
+/* How far the task is, of 100, in a few words of its own (tasks.ID.progress and progressMessage); in the same way. */
+void step_set_progress(Step *step, double percent, const char *message);
+
 /* The result as it is so far, of a task that goes on (continueOnPass): containers count it. */
 void step_set_result(Step *step, TaskResult result);
 

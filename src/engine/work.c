@@ -967,6 +967,14 @@ void step_set_output(Step *s, Json name, Json value) {
     json_unref(output);
 }
 
+void step_set_progress(Step *s, double percent, const char *message) {
+    if (!s->frame || !task_has_id(s->node)) return;
+    uint32_t level = s->frame->nlevels - 1;
+    Json text = run_masked(s->run, json_string_c(message), 0);
+    task_note(s->frame, level, "progress", json_number(percent));
+    task_note(s->frame, level, "progressMessage", text);
+}
+
 void step_set_result(Step *s, TaskResult result) {
     if (s->frame && s->node->task) task_result_so_far(s->frame, result);
 }

@@ -26,6 +26,7 @@
 #include "metric_assertion.h"
 #include "web.h"
 
+#include <stdio.h>
 #include <string.h>
 
 enum {
@@ -146,6 +147,13 @@ static void set_outputs(const Check *check) {
         set(check, "parseErrors", json_int(check->parse_errors));
     }
     set(check, "assertionErrors", json_int(check->assertion_errors));
+    if (check->nassertions) {
+        char message[80];
+        snprintf(message, sizeof message, "%zu of %zu assertions hold", poll->passed,
+                 check->nassertions);
+        step_set_progress(check->step, 100.0 * (double)poll->passed / (double)check->nassertions,
+                          message);
+    }
 }
 
 /* ---- what follows ---- */

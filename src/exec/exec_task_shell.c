@@ -122,6 +122,13 @@ static void on_problem(void *ctx, bool lost, const char *sentence) {
     if (lost && !script->nlost++) script->lost = mem_strdup(sentence);
 }
 
+static void on_progress(void *ctx, double percent, const char *message) {
+    Script *script = ctx;
+    Step *step = command_step(script->command);
+    step_set_progress(step, percent, message);
+    exec_note(step, "%.0f%%%s%s", percent, *message ? ": " : "", message);
+}
+
 static void script_output(StepCommand *command, int stream, const char *bytes, size_t len) {
     Script *script = command_data(command);
     if (stream == 1) {
@@ -292,7 +299,7 @@ static bool give_variables(StepCommand *command, int param, Error *err) {
 static Script *script_new(StepCommand *command) {
     Script *script = mem_zalloc(sizeof *script);
     script->command = command;
-    script->handler = (SetLinesHandler){on_set, on_text, on_problem, script};
+    script->handler = (SetLinesHandler){on_set, on_progress, on_text, on_problem, script};
     set_lines_init(&script->lines, &script->handler);
     command_set_data(command, script);
     command_set_max_output(command, SCRIPT_OUTPUT);

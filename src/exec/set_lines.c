@@ -1,5 +1,6 @@
 #include "set_lines.h"
 
+#include "ascii.h"
 #include "error.h"
 #include "json_parse.h"
 #include "mem.h"
@@ -22,13 +23,14 @@ enum {
 
 typedef struct Order {
     const char *word; /* with the blank after it */
-    bool output, json;
+    bool output, json, progress;
 } Order;
 
 static const Order orders[] = {
-    {"::set-var ", false, false},   {"::set-json ", false, true},
-    {"::set-out ", true, false},    {"::set-out-json ", true, true},
-    {"::set-output ", true, false}, {"::set-output-json ", true, true},
+    {"::set-var ", .json = false},         {"::set-json ", .json = true},
+    {"::set-out ", .output = true},        {"::set-out-json ", .output = true, .json = true},
+    {"::set-output ", .output = true},     {"::set-output-json ", .output = true, .json = true},
+    {"::set-progress ", .progress = true},
 };
 
 enum { NORDERS = sizeof orders / sizeof *orders };
@@ -140,6 +142,53 @@ static const char *skip(const char *s, const char *end, bool blank) {
     return s;
 }
 
+/* A number without a sign or an exponent, up to a million; false: there is none. */
+static bool read_number(const char **at, const char *end, double *out) {
+    enum { MOST = 1000000 };
+    double scale = 1;
+    bool any = false;
+    for (*out = 0; *at < end && ascii_is_digit(**at); (*at)++, any = true) {
+        *out = *out * 10 + (**at - '0');
+        if (*out > MOST) return false;
+    }
+    if (any && *at < end && **at == '.') {
+        for ((*at)++; *at < end && ascii_is_digit(**at); (*at)++) {
+            scale /= 10;
+            *out += (**at - '0') * scale;
+        }
+    }
+    return any;
+}
+
+/* [word, word_end) is N, N% or N/M; text is what is said of it. */
+static void apply_progress(SetLines *lines, const char *word, const char *word_end,
+                           const char *text) {
+    const char *end = lines->line.data + lines->line.len, *at = word;
+    double done = 0, all = 100;
+    bool counted = false, fine = read_number(&at, word_end, &done);
+    if (fine && at < word_end && *at == '/') {
+        at++;
+        counted = fine = read_number(&at, word_end, &all) && all > 0;
+    } else if (fine && at < word_end && *at == '%') {
+        at++;
+    }
+    if (!fine || at != word_end || done > all) {
+        tell(
+            lines, false,
+            "A line that says how far a task is is not applied: it takes 12/32 or 37, and a text.");
+        return;
+    }
+    Buf message = BUF_INIT;
+    if (counted) buf_printf(&message, "%.15g of %.15g%s", done, all, text < end ? " " : "");
+    utf8_repair(&message, text, (size_t)(end - text));
+    for (size_t i = 0; i < message.len; i++) {
+        if (!message.data[i]) message.data[i] = ' ';
+    }
+    lines->handler->progress(lines->handler->ctx, 100 * done / all,
+                             message.data ? message.data : "");
+    buf_clear(&message);
+}
+
 static void apply(SetLines *lines, const Order *order) {
     const Buf *line = &lines->line;
     size_t word = strlen(order->word);
@@ -147,6 +196,10 @@ static void apply(SetLines *lines, const Order *order) {
     const char *name = skip(line->data + (word < line->len ? word : line->len), end, true);
     const char *name_end = skip(name, end, false);
     const char *text = skip(name_end, end, true);
+    if (order->progress) {
+        apply_progress(lines, name, name_end, text);
+        return;
+    }
     if (name == name_end) {
         tell(lines, false, "A line that sets a value is not applied, because it has no name.");
         return;

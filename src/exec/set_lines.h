@@ -4,6 +4,7 @@
  *     ::set-json NAME JSON
  *     ::set-out NAME TEXT           an output of the task; also spelled ::set-output
  *     ::set-out-json NAME JSON      the same; also spelled ::set-output-json
+ *     ::set-progress N/M TEXT       how far the task is: "N of M TEXT". N alone is of 100, and then TEXT stands by itself
  *
  * Such a line begins where the line does. The numbers of JSON are doubles. NAME ends at the first blank (a space or a tab); the blanks
  * after it are skipped, and the rest of the line is the value as it stands: TEXT may be empty, and
@@ -33,6 +34,7 @@ enum { SET_LINE_MAX = 1 << 20 }; /* bytes of one such line, without its LF */
 
 typedef struct SetLinesHandler {
     void (*set)(void *ctx, bool output, Json name, Json value); /* consumes name and value */
+    void (*progress)(void *ctx, double percent, const char *message);
     void (*text)(void *ctx, const char *bytes, size_t len);
     /* A line that is wrong: the sentence says what, and in which line. lost: by a limit of ours. */
     void (*problem)(void *ctx, bool lost, const char *sentence);

@@ -49,6 +49,18 @@ def k7_outputs(world):
     world.same(outputs(answer, "a"), {"a": "1", "stdout": "hello", "exit_code": 0})
 
 
+def e8_progress(world):
+    """E8: a script says how far it is; that is in tasks.ID, while it runs, and in the log"""
+    script = ("echo '::set-progress 12/32 epochs'; touch up; until [ -e seen ]; do sleep 0.02; done; "
+              "exit 1")
+    look = ("until [ -e up ]; do sleep 0.02; done; sleep 0.3; touch seen")
+    answer = play(world, concurrent(
+        shell(script, id_="long"), shell(look), newVariableScope=False, ignoreResult=True),
+        sees("| .tasks.long.progressMessage", "s"))
+    world.same(seen(answer, "s"), "12 of 32 epochs")
+    world("logs", answer["thread"], "long").gives(DONE).says("38%: 12 of 32 epochs")
+
+
 # ---- run_javascript ----
 
 
@@ -281,6 +293,6 @@ def x7_command(world):
 
 if __name__ == "__main__":
     here = sys.modules["__main__"]
-    cases = [case for prefix in ("k7_", "k8_", "x5_", "x6_", "k9_", "k10_", "x7_")
+    cases = [case for prefix in ("k7_", "e8_", "k8_", "x5_", "x6_", "k9_", "k10_", "x7_")
              for case in cases_of(here, prefix)]
     sys.exit(run_all(choose(cases, sys.argv[2:]), sys.argv[1]))

@@ -221,6 +221,10 @@ bool step_place_wanted(Step *step, const char *place) {
     return !fake.unwanted || strcmp(place, fake.unwanted) != 0;
 }
 
+void step_set_progress(Step *step, double percent, const char *message) {
+    buf_printf(&step->set, "progress %g %s;", percent, message);
+}
+
 const char *step_run_folder(Step *step, Error *err) {
     (void)step;
     (void)err;

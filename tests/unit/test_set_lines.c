@@ -22,6 +22,10 @@ static void on_set(void *ctx, bool output, Json name, Json value) {
     json_unref(value);
 }
 
+static void on_progress(void *ctx, double percent, const char *message) {
+    buf_printf(ctx, "<%g%% %s>", percent, message);
+}
+
 static void on_text(void *ctx, const char *bytes, size_t len) {
     buf_add(ctx, bytes, len);
 }
@@ -33,7 +37,7 @@ static void on_problem(void *ctx, bool lost, const char *sentence) {
 /* Fed in pieces of so many bytes. */
 static char *read_in_pieces(const char *text, size_t len, size_t piece) {
     Buf out = BUF_INIT;
-    SetLinesHandler handler = {on_set, on_text, on_problem, &out};
+    SetLinesHandler handler = {on_set, on_progress, on_text, on_problem, &out};
     SetLines lines;
     set_lines_init(&lines, &handler);
     for (size_t i = 0; i < len; i += piece) {
@@ -75,6 +79,25 @@ static void x1_numbers_of_json_are_doubles(void **state) {
            "<var \"a\"=[1,9007199254740992,{\"b\":1.1},1000]>");
     expect("::set-out-json a 123456789012345678901\n", "<out \"a\"=123456789012345680000>");
     expect("::set-out a 123456789012345678901\n", "<out \"a\"=\"123456789012345678901\">");
+}
+
+static void lines_say_how_far_a_task_is(void **state) {
+    (void)state;
+    expect("::set-progress 12/32 epochs\n", "<37.5% 12 of 32 epochs>");
+    expect("::set-progress 3/3\n", "<100% 3 of 3>");
+    expect("::set-progress 40 half of it\n", "<40% half of it>");
+    expect("::set-progress 12.5%  a\tb \n", "<12.5% a\tb >");
+    expect("::set-progress 0\n", "<0% >");
+    static const char *const wrong[] = {"",      "x",     "1/0 a", "5/3 a", "101",  "-1 a",
+                                        "1/2/3", "1e3 a", "50%%",  "/2",    "1/ a", "9999999"};
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+        char line[60];
+        snprintf(line, sizeof line, "::set-progress %s\n", wrong[i]);
+        char *got = read_in_pieces(line, strlen(line), 100);
+        assert_non_null(strstr(got, "<!A line that says how far a task is is not applied"));
+        mem_free(got);
+    }
+    expect("::set-progres 1\n", "::set-progres 1\n");
 }
 
 static void text_is_the_rest_of_the_line_as_it_stands(void **state) {
@@ -212,7 +235,7 @@ static void text_may_be_as_long_as_it_likes(void **state) {
 static void text_does_not_wait_for_the_end_of_its_line(void **state) {
     (void)state;
     Buf out = BUF_INIT;
-    SetLinesHandler handler = {on_set, on_text, on_problem, &out};
+    SetLinesHandler handler = {on_set, on_progress, on_text, on_problem, &out};
     SetLines lines;
     set_lines_init(&lines, &handler);
     set_lines_feed(&lines, "50%", 3);
@@ -228,7 +251,7 @@ static void text_does_not_wait_for_the_end_of_its_line(void **state) {
 static void a_line_that_was_cut_off_is_not_applied(void **state) {
     (void)state;
     Buf out = BUF_INIT;
-    SetLinesHandler handler = {on_set, on_text, on_problem, &out};
+    SetLinesHandler handler = {on_set, on_progress, on_text, on_problem, &out};
     SetLines lines;
     set_lines_init(&lines, &handler);
     set_lines_feed(&lines, "::set-var a 12", 14);
@@ -240,6 +263,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(x1_the_lines_set_text_and_json),
         cmocka_unit_test(x1_numbers_of_json_are_doubles),
+        cmocka_unit_test(lines_say_how_far_a_task_is),
         cmocka_unit_test(text_is_the_rest_of_the_line_as_it_stands),
         cmocka_unit_test(other_lines_are_text),
         cmocka_unit_test(lines_stand_among_text_in_order),
