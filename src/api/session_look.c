@@ -48,6 +48,11 @@ Json debug_node(Session *session, Json args, Error *err) {
     const Node *node = f ? args_node(f, err) : NULL;
     if (!node) return json_none();
     Json out = json_object_with(inspect_node(node), "attempt", json_int(frame_attempt(f) + 1));
+    if (node->task) {
+        Json vars = frame_sees(f);
+        out = OBJECT_ADD(out, KEY("title", frame_title(f, node, vars)));
+        json_unref(vars);
+    }
     bool edited = frame_is_edited(f);
     int64_t injected = edited ? 0 : frame_injected(f);
     out = edited ? json_object_with(out, "edited", json_bool(true)) : out;
@@ -56,11 +61,12 @@ Json debug_node(Session *session, Json args, Error *err) {
 
 /* ---- the config of a node ---- */
 
-static Json with_resolved(Frame *f, Json out) {
+static Json with_resolved(Frame *f, const Node *node, Json out) {
     Error err = ERROR_INIT;
     Json resolved = json_none(), state = frame_will_see(f, &err);
     if (!json_is_none(state)) {
         resolved = frame_config(f, state, &err);
+        out = OBJECT_ADD(out, KEY("title", frame_title(f, node, state)));
         json_unref(state);
     }
     return json_is_none(resolved) ? json_object_with(out, "error", json_string_c(err.msg))
@@ -88,7 +94,7 @@ Json debug_config_of(Frame *f, Error *err) {
     Json out = inspect_config(edited ? edited : node), raw = session_config(f);
     out = json_object_with(out, "node", json_ref(node->name_json));
     out = json_is_none(raw) ? out : json_object_with(out, "raw", raw);
-    out = with_resolved(f, out);
+    out = with_resolved(f, edited ? edited : node, out);
     return edited ? json_object_with(out, "edited", json_bool(true)) : out;
 }
 

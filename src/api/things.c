@@ -78,7 +78,7 @@ const ShapeName thing_shapes[] = {
      "join?: text}]}"},
     {"CONFIG",
      "{node: text, kind: text, raw?: VALUE, expressions: [{path: path, text: text, line?: int, "
-     "column?: int}], resolved?: VALUE, error?: text, edited?: bool}"},
+     "column?: int}], title?: text, resolved?: VALUE, error?: text, edited?: bool}"},
     {"VARIABLE", "{key: text|int, type: text, size: int, length?: int, preview: text}"},
     {"HISTORY_STEP",
      "{checkpoint: int, parent?: int, step: int, frame: int, node?: text, status: text, "

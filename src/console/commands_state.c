@@ -200,6 +200,7 @@ static bool read_config(CommandReader *r) {
 void view_config(View *v, Json answer) {
     bool edited = json_truthy(field_get(answer, "edited"));
     view_node(v, answer);
+    view_format(v, answer, "[, \"{title}\"]");
     view_puts(v, edited ? ", edited for this execution:\n" : ":\n");
     view_hidden(v, view_value, field_get(answer, "raw"));
     if (!json_is_none(field_get(answer, "resolved"))) {

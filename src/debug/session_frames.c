@@ -128,6 +128,16 @@ static Json with_place(Json out, const Node *node) {
                 : out;
 }
 
+/* With what the task sees in it, where the frame stands at it; given. */
+static Json title_of(const Frame *f, const Node *node) {
+    const Task *task = node ? node->task : NULL;
+    if (!task || json_kind(task->title) != JSON_STRING) return json_none();
+    if (node != frame_node(f, frame_depth(f) - 1)) return json_ref(task->title);
+    Json vars = frame_sees(f), title = frame_title(f, node, vars);
+    json_unref(vars);
+    return title;
+}
+
 static Json text_of(const Task *task, Json text) {
     return task && json_kind(text) == JSON_STRING ? json_ref(text) : json_none();
 }
@@ -139,7 +149,7 @@ static Json with_where(Json out, const Frame *f) {
     return OBJECT_ADD(with_place(out, node),
                       KEY("index", node && node->index >= 0 ? json_int(node->index) : json_none()),
                       KEY("id", text_of(task, task ? task->id : json_none())),
-                      KEY("title", text_of(task, task ? task->title : json_none())),
+                      KEY("title", title_of(f, node)),
                       KEY("cleanup", task && task->cleanup ? json_bool(true) : json_none()),
                       KEY("edited", frame_is_edited(f) ? json_bool(true) : json_none()));
 }

@@ -145,6 +145,9 @@ const Json *frame_variables(const Frame *f, const Node *node, Json *out);
 /* The config of the node that a frame stands at, as it would be if it began now on a state (what it
  * sees, changed or not): an object by parameter. JSON_NONE on error. Given. */
 Json frame_config(Frame *f, Json state, Error *err);
+/* The title of a task that a frame stands at, with the placeholders filled in from what it sees (`vars`, changed or not);
+ * as it is written where that cannot be. JSON_NONE: it has none. Given. */
+Json frame_title(const Frame *f, const Node *node, Json vars);
 
 /* ---- tasks, for those who read images ---- */
 

@@ -1,6 +1,7 @@
 #include "task_status.h"
 
 #include "config.h"
+#include "hooks.h"
 #include "image_read.h"
 #include "scope.h"
 
@@ -142,15 +143,19 @@ Json task_source(void *ctx, const Expr *expr, Json vars, Error *err) {
     return evaluator_query(f->run->evaluator, expr, vars, err);
 }
 
-Json task_title(const Frame *f) {
-    const Node *node = frame_top(f)->node;
-    Json vars = frame_sees(f);
+Json frame_title(const Frame *f, const Node *node, Json vars) {
+    Json written = node->task ? node->task->title : json_none();
+    if (json_kind(written) != JSON_STRING) return json_none();
     ConfigSource source = {vars, task_source, (void *)f};
     Buf text = BUF_INIT;
-    bool ok = config_text(node, node->task->title, &source, &text, NULL);
-    Json title =
-        ok ? json_string(text.data ? text.data : "", text.len) : json_ref(node->task->title);
+    bool ok = config_text(node, written, &source, &text, NULL);
+    Json title = ok ? json_string(text.data ? text.data : "", text.len) : json_ref(written);
     buf_clear(&text);
+    return title;
+}
+
+Json task_title(const Frame *f) {
+    Json vars = frame_sees(f), title = frame_title(f, frame_top(f)->node, vars);
     json_unref(vars);
     return title;
 }

@@ -1571,6 +1571,20 @@ def frames_that_have_ended(world):
             world.same(len(d.call("frames", all=True)["ended"]) < 2, True)
 
 
+def frames_fill_in_titles(world):
+    """placeholders in the title of a task are filled in wherever a frame shows it, with what is pending in its config"""
+    titled = dict(works(id_="two"), title="Deploy ${v} to ${where.host}")
+    with debug_tasks(world, sets("v", "1.4"), sets("where", {"host": "eu"}), titled) as d:
+        d.set(task_id="two")
+        stop = d.go("continue").one
+        for answer in (stop, d.call("frame"), d.call("node"), d.call("config")):
+            world.same(answer["title"], "Deploy 1.4 to eu")
+        d.call("set", path=".v", value="2.0")
+        world.same((d.call("config")["title"], d.call("frame")["title"]), ("Deploy 2.0 to eu", "Deploy 1.4 to eu"))
+        d.call("unset", path=".where")
+        world.same(d.call("config")["title"], "Deploy 2.0 to ${where.host}")  # it is not there
+
+
 def frames_external_tasks(world):
     """a breakpoint in the tasks of another file"""
     write_test(world, [works(id_="inside")], name="other.yaml")
