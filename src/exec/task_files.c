@@ -265,7 +265,10 @@ void task_files_keep(Step *step) {
             made = make_folder(kept, NULL);
             keep_results(step, results, folder);
         }
-        if (made && access(folder, F_OK) == 0) note_node(step, folder);
+        if (made && access(folder, F_OK) == 0) {
+            note_node(step, folder);
+            exec_note(step, "What the task left is kept in %s.", folder);
+        }
         if (lstat(test, &st) == 0 && st.st_size && make_folder(kept, NULL)) {
             keep_text(step, test, kept, TEST_RESULT);
         }

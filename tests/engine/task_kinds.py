@@ -654,16 +654,17 @@ def shell_names_of_files(world):
 
 def shell_keeps_files(world):
     """X6: summary, results and the result of the test are kept, also when the script fails"""
-    play(world, shell('echo "# one" >> "$ASSERTOOR_TEST_RESULT"', id_="a"),
-         shell('echo short > "$ASSERTOOR_SUMMARY"; cd "$ASSERTOOR_RESULT_DIR"; mkdir sub; '
-               'echo r > sub/r.txt; ln -s /etc/passwd bad; echo "# two" >> "$PAWL_TEST_RESULT"; '
-               'exit 3', id_="b"), code=FAILED)
+    script = ('echo short > "$ASSERTOOR_SUMMARY"; cd "$ASSERTOOR_RESULT_DIR"; mkdir sub; '
+              'echo r > sub/r.txt; ln -s /etc/passwd bad; echo "# two" >> "$PAWL_TEST_RESULT"; exit 3')
+    answer = play(world, shell('echo "# one" >> "$ASSERTOOR_TEST_RESULT"', id_="a"),
+                  shell(script, id_="b"), code=FAILED)
     found = kept(world)
     names = sorted(name.partition("/")[2] or name for name in found)
     world.same(names, ["files/sub/r.txt", "node", "summary", "test-result.md"])
     world.same(found["test-result.md"], "# one\n# two\n")
     own = [name.split("/")[0] for name in found if name.endswith("/summary")][0]
     world.same((found[f"{own}/node"], found[f"{own}/summary"]), ("b", "short\n"))
+    world("logs", answer["thread"], "b").gives(DONE).says("What the task left is kept in", own)
     world.same(list(world.folder.glob(".pawl/**/task-*")), [])
 
 
