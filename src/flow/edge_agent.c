@@ -137,6 +137,24 @@ static void note_keys(Loader *ld, const char *where, const YamlNode *map, KeyLis
 
 /* ---- the file ---- */
 
+static bool is_from_start(const YamlNode *edge) {
+    const YamlNode *from = yaml_get(edge, "from"), *type = yaml_get(edge, "type");
+    return from ? yaml_is(from, "__start__") : type && yaml_is(type, "entry");
+}
+
+/* Something stands for the node that an edge from __start__ with a condition leaves from. */
+static const YamlNode *find_chooser(Loader *ld, const YamlNode *edges) {
+    for (size_t i = 0; edges && edges->kind == YAML_LIST && i < edges->n; i++) {
+        const YamlNode *edge = edges->items[i];
+        if (is_from_start(edge) && (yaml_get(edge, "when") || yaml_get(edge, "condition"))) {
+            YamlNode *none = arena_alloc(ld->arena, sizeof *none);
+            *none = (YamlNode){.kind = YAML_MAP, .spot = edge->spot, .weight = 1};
+            return none;
+        }
+    }
+    return NULL;
+}
+
 EdgeAgent *edge_agent_begin(Loader *ld, const YamlNode *root, GraphImpl *graph) {
     static const char *const read[] = {"name",   "description", "nodes",         "edges",
                                        "config", "variables",   "initial_state", NULL};
@@ -148,6 +166,7 @@ EdgeAgent *edge_agent_begin(Loader *ld, const YamlNode *root, GraphImpl *graph) 
         given = json_object_with(given, seen[i], map ? yaml_json(map) : json_object());
     }
     agent->given = graph->graph.agent = keep(ld, given);
+    agent->chooser = find_chooser(ld, yaml_get(root, "edges"));
     const YamlNode *initial = key_map(ld, root, "initial_state");
     if (initial) load_keys(ld, graph, initial);
     bool kind = yaml_get(root, "kind");
@@ -307,6 +326,7 @@ static const Graph *load_list(const NodeContext *c, const YamlNode *list, const 
 /* A loop as ours, which stops at its limit. */
 typedef struct Loop {
     const Expr *condition;
+    const YamlNode *text; /* of that; NULL: it always holds */
     int64_t most;
     const YamlNode *body;
     const char *unnamed;
@@ -321,6 +341,7 @@ static void load_rounds(const NodeContext *c, Node *node, const Loop *loop) {
     for (size_t i = 0; i < kind->nparams; i++)
         load_param(c, node, &kind->params[i], NULL, &params[i]);
     params[WHILE_CONDITION].expr = loop->condition;
+    params[WHILE_CONDITION].value = loop->text ? keep(ld, yaml_json(loop->text)) : json_bool(true);
     params[WHILE_MAX].number = loop->most;
     params[WHILE_MAX].value = json_int(loop->most);
     params[WHILE_AT_LIMIT].value = keep(ld, json_string_c("stop"));
@@ -330,7 +351,7 @@ static void load_rounds(const NodeContext *c, Node *node, const Loop *loop) {
 }
 
 static void load_steps(const NodeContext *c, Node *node, const YamlPair *steps) {
-    Loop once = {load_value(c->ld, steps->value, json_bool(true)), 1, steps->value, "step"};
+    Loop once = {load_value(c->ld, steps->value, json_bool(true)), NULL, 1, steps->value, "step"};
     if (expect_items(c->ld, steps->value, "`steps` has no nodes.",
                      "`steps` must be a list of nodes.")) {
         load_rounds(c, node, &once);
@@ -351,7 +372,7 @@ static void load_while(const NodeContext *c, Node *node, const YamlNode *yaml) {
     const YamlNode *condition = needed(ld, yaml, "condition", "while_loop");
     const YamlNode *most = needed(ld, yaml, "max_iterations", "while_loop");
     const YamlNode *body = needed(ld, yaml, "body", "while_loop");
-    Loop loop = {NULL, 1, body, "body"};
+    Loop loop = {NULL, condition, 1, body, "body"};
     if (condition) loop.condition = load_agent_condition(ld, condition, true);
     bool fine = most && field_int(ld, most, "`max_iterations`", LOOP_MAX, &loop.most);
     fine = body &&
@@ -493,6 +514,7 @@ static void load_dynamic(const NodeContext *c, Node *node, const YamlNode *yaml)
     node->kind = kind;
     node->params = params;
     params[MAP_DO].node = load_branch(c, node, yaml, work);
+    params[MAP_DO].value = params[MAP_DO].node->params[BRANCH_STEPS].value;
     node->output = keep(ld, json_string_c("parallel_results"));
 }
 
@@ -630,11 +652,18 @@ static bool load_branches(EdgeBuild *b, const YamlNode *edge, Draft *d) {
     return true;
 }
 
-/* Where an edge comes from, n standing for __start__; -1 after reporting. */
-static int edge_source(EdgeBuild *b, const YamlNode *edge, bool entry) {
+/* NULL: it has none, or one that says nothing. */
+static const YamlNode *goto_of(const YamlNode *node) {
+    const YamlNode *jump = yaml_get(node, "goto");
+    bool empty = jump && (yaml_is_null(jump) || (jump->kind == YAML_LIST && jump->n == 0));
+    return empty ? NULL : jump;
+}
+
+/* Where an edge comes from, n standing for __start__ where no node chooses there; -1 after reporting. */
+static int edge_source(EdgeBuild *b, const YamlNode *edge) {
     Loader *ld = b->c->ld;
     const YamlNode *from = yaml_get(edge, "from");
-    if (from ? yaml_is(from, "__start__") : entry) return (int)b->n;
+    if (is_from_start(edge)) return (int)b->n - (ld->agent->chooser != NULL);
     if (!from) {
         report_at(ld->reporter, edge->spot, "An edge needs `from`.");
     } else if (from->kind != YAML_SCALAR) {
@@ -661,14 +690,8 @@ static void load_edge(EdgeBuild *b, const YamlNode *edge, const YamlNode *const 
     note_keys(ld, "an edge", edge, (KeyList){.names = read});
     key_bool(ld, edge, "parallel", &parallel);
     parallel = parallel || (type && yaml_is(type, "parallel")) || (to && to->kind == YAML_LIST);
-    int from = edge_source(b, edge, type && yaml_is(type, "entry"));
+    int from = edge_source(b, edge);
     bool fine = from >= 0 && load_when(b, edge, &d);
-    if (fine && d.when && from == (int)b->n) {
-        report_at(ld->reporter, edge->spot,
-                  "An edge from `__start__` cannot have a condition: begin with a node that does "
-                  "nothing, and put the condition on the edges from that.");
-        fine = false;
-    }
     if (parallel) fine = load_branches(b, edge, &d) && fine;
     if (!to && !finish) {
         report_at(ld->reporter, edge->spot, "An edge needs `to`.");
@@ -678,7 +701,7 @@ static void load_edge(EdgeBuild *b, const YamlNode *edge, const YamlNode *const 
     }
     b->broken = b->broken || !fine;
     if (from >= 0) b->dead_end[from] = false; /* it has an edge, whatever that is worth */
-    bool jumps = from >= 0 && from < (int)b->n && yaml_get(sources[from], "goto");
+    bool jumps = from >= 0 && from < (int)b->n && goto_of(sources[from]);
     if (fine && jumps) {
         report_warning(ld->reporter, edge->spot,
                        "This edge is never taken: `%s` has a `goto`, which goes first.",
@@ -697,7 +720,7 @@ void edge_agent_edges(const NodeContext *c, const YamlNode *const *sources, cons
     edges_begin(&b, c);
     b.lenient = true;
     for (size_t i = 0; i < b.n; i++) {
-        const YamlNode *jump = c->graph->unnamed ? NULL : yaml_get(sources[i], "goto");
+        const YamlNode *jump = c->graph->unnamed ? NULL : goto_of(sources[i]);
         b.dead_end[i] = !jump;
         if (jump) load_goto(&b, i, jump);
     }
@@ -708,9 +731,12 @@ void edge_agent_edges(const NodeContext *c, const YamlNode *const *sources, cons
     for (size_t i = 0; edges && edges->kind == YAML_LIST && i < edges->n; i++) {
         load_edge(&b, edges->items[i], sources);
     }
-    if (!b.after[b.n].n) edges_add_plain(&b, &b.after[b.n], 0, sources[0]->spot);
+    bool chooses = !c->graph->unnamed && c->ld->agent->chooser;
+    size_t listed = b.n - chooses;
+    if (!b.after[b.n].n)
+        edges_add_plain(&b, &b.after[b.n], chooses ? (int)listed : 0, sources[0]->spot);
     for (size_t i = 0; i < b.n; i++) {
-        int next = i + 1 < b.n ? (int)i + 1 : NODE_END;
+        int next = i + 1 < listed ? (int)i + 1 : NODE_END;
         if (b.dead_end[i]) edges_add_plain(&b, &b.after[i], next, sources[i]->spot);
         b.dead_end[i] = false;
     }

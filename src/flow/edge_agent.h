@@ -14,7 +14,12 @@
 /* Of one file. */
 typedef struct EdgeAgent {
     Json given; /* what templates see beside the state: {variables, settings, data} */
+    /* Edges from __start__ have conditions: they are those of a node that does nothing, the last of the graph. NULL:
+     * there is none. */
+    const YamlNode *chooser;
 } EdgeAgent;
+
+#define EDGE_AGENT_CHOOSER "__choose__" /* the name of that */
 
 /* Whether a file with `nodes` is one. */
 bool edge_agent_is(const YamlNode *root);

@@ -583,6 +583,13 @@ static size_t name_nodes(const NodeContext *c, const YamlNode *list, const YamlN
         node->index = (int)n;
         sources[n++] = yaml;
     }
+    const YamlNode *chooser = c->ld->agent && !c->graph->unnamed ? c->ld->agent->chooser : NULL;
+    if (chooser) {
+        Node *node = &c->graph->graph.nodes[n];
+        start_node(c, node, chooser, EDGE_AGENT_CHOOSER);
+        node->index = (int)n;
+        sources[n++] = chooser;
+    }
     return n;
 }
 
@@ -611,8 +618,9 @@ bool load_nodes(const NodeContext *c, const YamlNode *list, const YamlNode ***so
                       "The nodes must be a list (`- name: ...`).")) {
         return false;
     }
-    graph->nodes = arena_alloc(c->ld->arena, list->n * sizeof *graph->nodes);
-    *sources = arena_alloc(c->ld->arena, list->n * sizeof **sources);
+    size_t most = list->n + 1; /* and one that chooses where it begins */
+    graph->nodes = arena_alloc(c->ld->arena, most * sizeof *graph->nodes);
+    *sources = arena_alloc(c->ld->arena, most * sizeof **sources);
     graph->nnodes = name_nodes(c, list, *sources);
     name_table_fill(&c->graph->nodes, c->ld->arena, &graph->nodes[0].name_json,
                     sizeof *graph->nodes, graph->nnodes);

@@ -506,6 +506,15 @@ def case_a21(world):
     world.same(run(world, said + "edges: [{from: a, type: finish}]\n", way="")["way"], "a")
 
 
+def case_a21_start(world):
+    """A21: edges from __start__ have conditions, too"""
+    text = ("nodes: [{name: a, run: 'return {\"way\": \"a\"}', goto: __end__}, {name: b, run: 'return {\"way\": \"b\"}'}]\n"
+            "edges: [{from: __start__, to: a, when: 'state.n == 1'}, {to: b, type: entry, condition: 'state.n == 2'}]\n")
+    world.same(run(world, text, n=1)["way"], "a")
+    world.same(run(world, text, n=2)["way"], "b")
+    run(world, text, code=FAILED, n=3).says("None of the edges")
+
+
 def case_a21_none_holds(world):
     """A21: the first edge that holds; none is an error; an edge to the end keeps its condition"""
     text = "nodes: [{name: a}, {name: b, run: 'return {\"b\": 1}'}]\nedges: [{from: a, to: __end__, when: 'state.n == 1'}, {from: a, to: b, when: 'state.n == 2'}]\n"
@@ -520,7 +529,6 @@ def case_a21_bad(world):
     refused(world, "nodes: [{name: a, goto: b}]\n", "There is no node `b`")
     refused(world, "nodes: [{name: a, goto: [{if: x}]}]\n", "needs `to`")
     refused(world, "nodes: [{name: a}]\nedges: [{from: a, to: [{to: b}]}]\n", "must be a name")
-    refused(world, "nodes: [{name: a}]\nedges: [{from: __start__, to: a, when: 'state.x > 1'}]\n", "cannot have a condition")
 
 
 def case_a22(world):
