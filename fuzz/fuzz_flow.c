@@ -137,7 +137,7 @@ static void check_config(const Graph *test, const Node *node) {
         CHECK(err.msg[0]);
     }
     if (!json_is_none(node->task->title)) {
-        config_text(node, node->task->title, &source, &title, &err);
+        config_text(node, node->task->title, &source, &title);
     }
     buf_clear(&title);
 }

@@ -3,6 +3,7 @@ them and to ask what became of them. Files are written as JSON, which is YAML to
 """
 
 import json
+import re
 import subprocess
 import sys
 import time
@@ -11,7 +12,7 @@ from pathlib import Path
 from world import Broken, DONE, TIMEOUT
 
 TESTS = Path(__file__).resolve().parent
-NONE, SUCCESS, FAILURE = 0, 1, 2
+NONE, SUCCESS, FAILURE = None, 1, 2  # a task that has set no result has none
 SOON = 45  # seconds in which everything is over that does not wait for the minute of hangs()
 
 
@@ -26,7 +27,12 @@ def task(kind, config=None, **envelope):
 
 
 def shell(command, **envelope):
-    return task("run_shell", {"command": command}, **envelope)
+    """A script. Variables of the test that it names as ${x} are in its environment, without quotes."""
+    names = sorted(set(re.findall(r"\$\{([a-z_]+)\}", command)))
+    config = {"command": "".join(f"{n}=${{{n}%\\\"}}; {n}=${{{n}#\\\"}}; " for n in names) + command}
+    if names:
+        config["envVars"] = {name: name for name in names}
+    return task("run_shell", config, **envelope)
 
 
 def works(**envelope):
@@ -55,7 +61,8 @@ def sets(name, value, **envelope):
 
 
 def sees(query, id_, **envelope):
-    """What a query gives there, as the output `v`."""
+    """What a query gives there, as the output `v`. What is no path is an expression."""
+    query = query if re.match(r"[.|\w]", query) and not query.startswith("if ") else "| " + query
     config = {"command": 'echo "::set-output-json v $V"', "envVars": {"V": query}}
     return task("run_shell", config, id_=id_, **envelope)
 

@@ -114,14 +114,7 @@ static void (*const adders[PARAM_TEST + 1])(Expressions *e, size_t i) = {
     [PARAM_QUERIES] = add_fields, [PARAM_OBJECTS] = add_objects,
 };
 
-/* ---- placeholders of tasks ---- */
-
-/* A text with placeholders, or a value that holds some. */
-typedef struct Holder {
-    Expressions *e;
-    Json path;     /* of the value in the node */
-    int line, col; /* of the value, for names */
-} Holder;
+/* ---- titles of tasks ---- */
 
 static const Expr *query_of(const Task *task, Json text) {
     for (size_t i = 0; i < task->nplaceholders; i++) {
@@ -130,35 +123,22 @@ static const Expr *query_of(const Task *task, Json text) {
     return NULL;
 }
 
-static bool add_pieces(void *ctx, const InspectWalk *walk, Json step, Json value) {
-    const Holder *h = ctx;
-    if (json_kind(value) != JSON_STRING) return true;
-    const char *text = json_string_data(&value);
-    size_t len = json_string_len(value);
+static void add_title(Expressions *e, const Task *task) {
+    const char *text = json_string_data(&task->title);
+    size_t len = json_string_len(task->title);
     TextPart part;
     for (size_t at = 0; next_part(text, len, &at, &part);) {
-        if (part.kind == PART_NAME || part.kind == PART_QUERY) {
-            Json inside = json_string_valid(text + part.from, part.to - part.from);
-            const Expr *query = part.kind == PART_QUERY ? query_of(h->e->node->task, inside) : NULL;
-            add_text(h->e, json_array_concat(json_ref(h->path), inspect_walk_path(walk, step)),
-                     inside, query ? query->line : h->line, query ? query->col : h->col);
-        }
+        if (part.kind == PART_TEXT) continue;
+        Json inside = json_string_valid(text + part.from, part.to - part.from);
+        const Expr *query = part.kind == PART_QUERY ? query_of(task, inside) : NULL;
+        add_text(e, path_to(NULL, "title"), inside, query ? query->line : 0,
+                 query ? query->col : 0);
     }
-    return true;
-}
-
-static void add_open(Expressions *e, size_t i) {
-    const Param *param = &e->node->params[i];
-    Holder h = {e, param_path(e->node, i), param->line, param->col};
-    if (!json_is_none(h.path)) inspect_walk(param->value, add_pieces, &h);
-    json_unref(h.path);
 }
 
 static void add_task(Expressions *e, const Task *task) {
-    Holder title = {e, path_to(NULL, "title"), 0, 0};
     add_expr(e, path_to(NULL, "if"), task->when);
-    if (!json_is_none(task->title)) inspect_walk(task->title, add_pieces, &title);
-    json_unref(title.path);
+    if (!json_is_none(task->title)) add_title(e, task);
     for (size_t i = 0; i < task->nvars; i++) {
         const char *name = e->node->kind->params[task->vars[i].param].name;
         add_expr(e, path_to("configVars", name), task->vars[i].query);
@@ -169,11 +149,7 @@ Json inspect_config(const Node *node) {
     Expressions e = {node, json_array()};
     if (node->task) add_task(&e, node->task);
     for (size_t i = 0; i < node->kind->nparams; i++) {
-        if (node->params[i].open) {
-            add_open(&e, i);
-        } else if (adders[node->kind->params[i].type]) {
-            adders[node->kind->params[i].type](&e, i);
-        }
+        if (adders[node->kind->params[i].type]) adders[node->kind->params[i].type](&e, i);
     }
     add_expr(&e, path_to("retry", "if"), node->retry.when);
     return OBJECT(KEY("node", node->name), KEY("kind", node->kind->name),

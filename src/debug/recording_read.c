@@ -481,10 +481,14 @@ static Json scope_after(const Reader *rd, const Ended *e) {
         image_node(image_graph(rd->flow, rd->after, at), image_part(rd->after, at, IMAGE_NODE));
     Json id = maker && maker->task ? maker->task->id : json_none();
     Json task = json_object_get(json_object_get_c(image_seen(rd->after, at), "tasks"), id);
+    Json outputs = json_object_get_c(task, "outputs");
     char branch[24];
-    snprintf(branch, sizeof branch, "%" PRId64, image_branch(rd->before, frame));
-    return json_object_get_c(json_object_get_c(json_object_get_c(task, "outputs"), "childScopes"),
-                             branch);
+    int64_t number = image_branch(rd->before, frame);
+    if (maker && maker->kind->id == KIND_RUN_TASK_BACKGROUND) {
+        return json_object_get_c(outputs, number ? "backgroundScope" : "foregroundScope");
+    }
+    snprintf(branch, sizeof branch, "%" PRId64, number);
+    return json_object_get_c(json_object_get_c(outputs, "childScopes"), branch);
 }
 
 /* What is said of other tasks that ran inside one whose config was edited: they leave no outcomes. */

@@ -212,19 +212,35 @@ static void matrix_done(Frame *f, TaskResult result, Json error) {
     frame_record(f, node, "entered", json_none());
 }
 
-/* Variables for the other file: testConfig, then what the queries of testConfigVars give here. */
-static Json external_scope(Frame *f, Error *err) {
+/* Sets what a query gives. False, and no scope any more, when it fails. */
+static bool add_variable(Frame *f, Json *scope, Json name, const Expr *query, Json vars,
+                         Error *err) {
+    Json value;
+    if (!task_query(f, query, vars, &value, err)) {
+        json_clear(scope);
+        return false;
+    }
+    if (!json_is_none(value)) *scope = json_object_set(*scope, json_ref(name), value);
+    return true;
+}
+
+/* Variables for the other file: testConfig, then the configVars of the file, then testConfigVars, both queries over the
+ * variables here. */
+static Json external_scope(Frame *f, const Graph *test, Error *err) {
     Level *l = frame_top(f);
     const Param *queries = &l->node->params[EXTERNAL_CONFIG_VARS];
-    Json scope = memo_get(l, "testConfig"), vars = frame_sees(f);
+    Json scope = memo_get(l, "testConfig"), vars = task_sees(f);
     scope = json_kind(scope) == JSON_OBJECT ? json_ref(scope) : json_object();
-    for (size_t i = 0; i < queries->nfields && !json_is_none(scope); i++) {
-        Json value;
-        if (!task_query(f, queries->fields[i].expr, vars, &value, err)) {
-            json_clear(&scope);
-        } else if (!json_is_none(value)) {
-            scope = json_object_set(scope, json_ref(queries->fields[i].name), value);
+    bool ok = true;
+    for (size_t i = 0; ok && i < test->nvars; i++) {
+        bool over = false;
+        for (size_t k = 0; k < queries->nfields; k++) {
+            over = over || json_string_equal(queries->fields[k].name, test->vars[i].name);
         }
+        ok = over || add_variable(f, &scope, test->vars[i].name, test->vars[i].query, vars, err);
+    }
+    for (size_t i = 0; ok && i < queries->nfields; i++) {
+        ok = add_variable(f, &scope, queries->fields[i].name, queries->fields[i].expr, vars, err);
     }
     json_unref(vars);
     return scope;
@@ -391,6 +407,7 @@ static void add_child(Frame *f, uint32_t i, const Node *task, Json scope) {
     Frame *child = frame_new(f->run, f, i);
     child->is_task = true;
     level_push(child, task->graph, scope, false);
+    task_note_one_made(child, task);
     f->children++;
     frame_land(child, task, false);
     frame_schedule(child);
@@ -422,7 +439,7 @@ static void background_begin(Frame *f, const Node *node) {
     uint32_t n = node_inside(node, 1) ? 2 : 1;
     set_children(f, n);
     for (uint32_t i = 0; i < n; i++) {
-        add_child(f, i, &node_inside(node, i)->nodes[0], new_scope(scoped));
+        add_child(f, i, &node_inside(node, i)->nodes[0], new_scope(scoped || i));
     }
     frame_record(f, node, "entered", json_none());
 }
@@ -430,7 +447,8 @@ static void background_begin(Frame *f, const Node *node) {
 static void matrix_begin(Frame *f, const Node *node) {
     const Level *l = frame_top(f);
     Json values = memo_get(l, "matrixValues");
-    const char *wrong = json_kind(values) != JSON_ARRAY ? "`matrixValues` must be a list of values."
+    bool list = json_kind(values) == JSON_ARRAY || json_kind(values) == JSON_NULL;
+    const char *wrong = !list ? "`matrixValues` must be a list of values."
                         : json_string_is(memo_get(l, "matrixVar"), "tasks")
                             ? "`matrixVar` cannot be `tasks`, which holds what is known of tasks."
                             : NULL;
@@ -461,14 +479,9 @@ static void external_begin(Frame *f, const Node *node) {
         frame_fail_with(f, "testFile", &err);
         return;
     }
-    Json scope = external_scope(f, &err);
-    bool ok = !json_is_none(scope);
-    if (ok) {
+    Json scope = external_scope(f, node_inside(node, 0), &err);
+    if (!json_is_none(scope)) {
         list_enter(f, node_inside(node, 0), scope);
-        ok = test_set_vars(f, &err);
-        if (!ok) list_leave(f);
-    }
-    if (ok) {
         frame_record(f, node, "entered", json_none());
         return;
     }

@@ -2,6 +2,9 @@
 
 #include "frame.h"
 #include "image_read.h"
+#include "task_status.h"
+
+#include <string.h>
 
 /* A level of a frame. */
 typedef struct ScopeAt {
@@ -76,6 +79,41 @@ Json scope_view(const Frame *f, uint32_t level) {
     return view_at((ScopeAt){f, level});
 }
 
+/* ---- what is not set, but seen ---- */
+
+static Json folder_of(const Graph *graph) {
+    const char *slash = strrchr(graph->file, '/');
+    if (!slash) return json_string_c(".");
+    return json_string(graph->file, slash == graph->file ? 1 : (size_t)(slash - graph->file));
+}
+
+static Json with_missing(Json view, const char *name, Json value) {
+    if (json_is_none(json_object_get_c(view, name))) return json_object_with(view, name, value);
+    json_unref(value);
+    return view;
+}
+
+/* The task that made a scope, and where it stands. NULL: it is that of a test, or of what cleans up. */
+static const Node *container_of(ScopeAt at, ScopeAt *holder) {
+    *holder = at;
+    const Level *l = level_at(at);
+    if (l->graph->outside || l->injected || (!at.level && at.frame->is_cleanup)) return NULL;
+    if (!go_down(holder)) return NULL;
+    const Level *below = level_at(*holder);
+    return below->graph->scoped && below->node && below->node->task ? below->node : NULL;
+}
+
+Json task_sees(const Frame *f) {
+    Json view = frame_sees(f);
+    if (!frame_top(f)->graph->scoped) return view;
+    const Frame *root = f->run->first_frame;
+    ScopeAt at = owner_of((ScopeAt){f, f->nlevels - 1}), holder;
+    const Node *container = container_of(at, &holder);
+    view = with_missing(view, "testBasePath", folder_of(root->levels[0].graph));
+    view = with_missing(view, "taskBasePath", folder_of(frame_top(f)->graph));
+    return container ? with_missing(view, "scopeOwner", json_int(container->id)) : view;
+}
+
 Json frame_sees_at(const Frame *f, uint32_t level) {
     const Level *l = &f->levels[level];
     return l->graph->scoped ? scope_view(f, level) : json_ref(l->state);
@@ -92,9 +130,22 @@ static Level *owner_to_change(Frame *f, uint32_t level) {
     return &at.frame->levels[at.level];
 }
 
+/* The variables of a scope have changed: the output of the container that shows them has too, where it has one. That is a
+ * change of the scope around it, and so on outwards. */
+static void show_change(Frame *f, uint32_t level) {
+    ScopeAt at = owner_of((ScopeAt){f, level}), holder;
+    const Node *container = container_of(at, &holder);
+    if (!container || !task_has_id(container)) return;
+    Frame *around = (Frame *)(uintptr_t)holder.frame;
+    int64_t number =
+        at.level ? memo_int(&around->levels[holder.level], "ended") : (int64_t)at.frame->branch;
+    task_note_scope(around, holder.level, number, level_at(at)->state);
+}
+
 void scope_set(Frame *f, uint32_t level, Json name, Json value) {
     Level *l = owner_to_change(f, level);
     l->state = json_object_set(l->state, name, value);
+    show_change(f, level);
 }
 
 void scope_unset(Frame *f, uint32_t level, Json name) {
@@ -105,6 +156,7 @@ void scope_unset(Frame *f, uint32_t level, Json name) {
         l->state = json_object_set(l->state, json_ref(name), json_null());
     }
     json_unref(view);
+    show_change(f, level);
 }
 
 Json scope_task(const Frame *f, uint32_t level, Json id, const char *field) {
@@ -119,10 +171,12 @@ void scope_set_task(Frame *f, uint32_t level, Json id, const char *field, Json v
     task = json_object_with(task, field, value);
     tasks = json_object_set(tasks, json_ref(id), task);
     l->state = json_object_set(l->state, key, tasks);
+    show_change(f, level);
 }
 
 void scope_set_tasks(Frame *f, uint32_t level, Json tasks) {
     Level *l = owner_to_change(f, level);
     Json key = json_string_c("tasks"), all = json_object_lift(&l->state, key);
     l->state = json_object_set(l->state, key, json_object_merge(all, tasks));
+    show_change(f, level);
 }

@@ -7,7 +7,8 @@
  * and for all to see who share it; a scope inside another never changes the outer one.
  *
  * `tasks` is a variable as the others are, {id: {...}} for the tasks that run in the scope, but in sight
- * are those of all scopes of the chain.
+ * are those of all scopes of the chain. A container with an id shows the scopes that it made as its outputs, while they
+ * change and when they are gone.
  */
 #ifndef PAWL_SCOPE_H
 #define PAWL_SCOPE_H
@@ -17,6 +18,10 @@
 /* All variables in sight of a level of a frame, as one object; given. Costs what the inner scopes hold:
  * the outermost is taken as it is. */
 Json scope_view(const Frame *f, uint32_t level);
+
+/* What the queries of a task see: those variables, with `testBasePath` and `taskBasePath`, the folders of the test and
+ * of the file that the task is in, and in a scope that a container made `scopeOwner`, its number. Given. */
+Json task_sees(const Frame *f);
 
 /* Sets a variable in the scope of a level. Consumes both. */
 void scope_set(Frame *f, uint32_t level, Json name, Json value);

@@ -58,15 +58,43 @@ void task_note(Frame *f, uint32_t level, const char *field, Json value) {
     scope_set_task(f, level, f->levels[level].node->task->id, field, value);
 }
 
+/* Of a task that has not ended: there is no result yet, and no timeout. */
+static Json fresh(bool started, bool running) {
+    return OBJECT(KEY("outputs", json_object()), KEY("started", json_bool(started)),
+                  KEY("running", json_bool(running)), KEY("progress", json_int(0)),
+                  KEY("progressMessage", ""));
+}
+
+static void note_all(Frame *f, uint32_t level, const Node *node, Json status) {
+    Json tasks = json_object_set(json_object(), json_ref(node->task->id), status);
+    scope_set_tasks(f, level, tasks);
+    json_unref(tasks);
+}
+
+void task_note_made(Frame *f, uint32_t level, const Graph *graph) {
+    Json tasks = json_none(), status = json_none();
+    for (size_t i = 0; i < graph->nnodes; i++) {
+        if (!task_has_id(&graph->nodes[i])) continue;
+        if (json_is_none(status)) {
+            status = fresh(false, false);
+            tasks = json_object();
+        }
+        tasks = json_object_set(tasks, json_ref(graph->nodes[i].task->id), json_ref(status));
+    }
+    if (!json_is_none(status)) scope_set_tasks(f, level, tasks);
+    json_unref(tasks);
+    json_unref(status);
+}
+
+void task_note_one_made(Frame *f, const Node *node) {
+    if (task_has_id(node)) note_all(f, f->nlevels - 1, node, fresh(false, false));
+}
+
 void task_note_begun(Frame *f, bool runs) {
     uint32_t level = f->nlevels - 1;
-    if (!task_has_id(f->levels[level].node)) return;
-    task_note(f, level, "outputs", json_object());
-    task_note(f, level, "result", json_int(TASK_NONE));
-    task_note(f, level, "started", json_bool(runs));
-    task_note(f, level, "running", json_bool(runs));
-    task_note(f, level, "progress", json_int(0));
-    task_note(f, level, "timeout", json_bool(false));
+    if (task_has_id(f->levels[level].node)) {
+        note_all(f, level, f->levels[level].node, fresh(true, runs));
+    }
 }
 
 void task_note_outputs(Frame *f, uint32_t level, Json outputs) {
@@ -86,16 +114,39 @@ void task_note_ended(Frame *f, TaskResult result) {
 void task_note_progress(Frame *f, uint32_t level, size_t done, size_t all) {
     if (task_has_id(f->levels[level].node) && all) {
         task_note(f, level, "progress", json_int((int64_t)(100 * done / all)));
+        task_note(f, level, "progressMessage", json_string_fmt("%zu of %zu tasks", done, all));
+    }
+}
+
+/* What a container calls the scopes that it makes; NULL: it makes none. */
+static const char *scope_name(KindId kind, int64_t number, bool *many) {
+    *many = kind == KIND_RUN_TASKS_CONCURRENT || kind == KIND_RUN_TASK_MATRIX;
+    switch (kind) {
+    case KIND_RUN_TASKS_CONCURRENT:
+    case KIND_RUN_TASK_MATRIX: return "childScopes";
+    case KIND_RUN_TASK_BACKGROUND: return number ? "backgroundScope" : "foregroundScope";
+    case KIND_RUN_TASKS:
+    case KIND_RUN_TASK_OPTIONS:
+    case KIND_RUN_EXTERNAL_TASKS: return "childScope";
+    default: return NULL;
     }
 }
 
 void task_note_scope(Frame *f, uint32_t level, int64_t number, Json scope) {
-    if (!task_has_id(f->levels[level].node) || json_kind(scope) != JSON_OBJECT) return;
-    char name[24];
-    snprintf(name, sizeof name, "%lld", (long long)number);
-    Json outputs = scope_task(f, level, f->levels[level].node->task->id, "outputs");
-    Json all = json_ref(json_object_get_c(outputs, "childScopes"));
-    Json update = OBJECT(KEY("childScopes", json_object_with(all, name, json_ref(scope))));
+    const Node *node = f->levels[level].node;
+    bool many;
+    if (!task_has_id(node) || json_kind(scope) != JSON_OBJECT) return;
+    const char *name = scope_name(node->kind->id, number, &many);
+    if (!name) return;
+    Json shown = json_object_with(json_ref(scope), "scopeOwner", json_int(node->id));
+    if (many) {
+        char key[24];
+        snprintf(key, sizeof key, "%lld", (long long)number);
+        Json outputs = scope_task(f, level, node->task->id, "outputs");
+        Json all = json_ref(json_object_get_c(outputs, name));
+        shown = json_object_with(all, key, shown);
+    }
+    Json update = OBJECT(KEY(name, shown));
     task_note_outputs(f, level, update);
     json_unref(update);
 }
@@ -148,14 +199,14 @@ Json frame_title(const Frame *f, const Node *node, Json vars) {
     if (json_kind(written) != JSON_STRING) return json_none();
     ConfigSource source = {vars, task_source, (void *)f};
     Buf text = BUF_INIT;
-    bool ok = config_text(node, written, &source, &text, NULL);
-    Json title = ok ? json_string(text.data ? text.data : "", text.len) : json_ref(written);
+    config_text(node, written, &source, &text);
+    Json title = json_string(text.data ? text.data : "", text.len);
     buf_clear(&text);
     return title;
 }
 
 Json task_title(const Frame *f) {
-    Json vars = frame_sees(f), title = frame_title(f, frame_top(f)->node, vars);
+    Json vars = task_sees(f), title = frame_title(f, frame_top(f)->node, vars);
     json_unref(vars);
     return title;
 }

@@ -22,11 +22,14 @@ Json task_error(const Frame *f, const char *kind, const char *message); /* given
 bool task_has_id(const Node *node);
 /* Of the task at a level. Consumes value. */
 void task_note(Frame *f, uint32_t level, const char *field, Json value);
-void task_note_begun(Frame *f, bool runs);
+void task_note_made(Frame *f, uint32_t level, const Graph *graph); /* all tasks of a list */
+void task_note_one_made(Frame *f, const Node *node);
+void task_note_begun(Frame *f, bool runs); /* false: it is skipped */
 void task_note_ended(Frame *f, TaskResult result);
 void task_note_progress(Frame *f, uint32_t level, size_t done, size_t all);
 void task_note_outputs(Frame *f, uint32_t level, Json outputs); /* added to those there are */
-/* A scope that ends is kept for others to read: tasks.ID.outputs.childScopes. */
+/* The scope that the container at a level made is there for others to read: tasks.ID.outputs.childScopes, or as the
+ * kind calls it. number: of the child, or of the value. */
 void task_note_scope(Frame *f, uint32_t level, int64_t number, Json scope);
 
 /* ---- what a container remembers ---- */

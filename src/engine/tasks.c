@@ -85,7 +85,7 @@ void task_abandon(Frame *f, uint32_t level, Frame *heir) {
 
 bool task_resolve(Frame *f, Error *err) {
     const Node *node = frame_top(f)->node;
-    Json vars = frame_sees(f);
+    Json vars = node->task->nvars ? task_sees(f) : json_none();
     ConfigSource source = {vars, task_source, f};
     Param *params = mem_zalloc((node->kind->nparams + 1) * sizeof *params);
     bool ok = config_resolve(node, &source, params, err);
@@ -101,9 +101,14 @@ bool task_resolve(Frame *f, Error *err) {
 bool task_query(Frame *f, const Expr *expr, Json vars, Json *value, Error *err) {
     Error failed = ERROR_INIT;
     *value = evaluator_query(f->run->evaluator, expr, vars, &failed);
-    if (json_kind(*value) == JSON_NULL) json_clear(value);
-    if (failed.code != ERR_NONE) *err = failed;
-    return failed.code == ERR_NONE;
+    if (failed.code == ERR_NONE) return true;
+    json_clear(value);
+    if (!query_error_is_value(&failed)) {
+        *err = failed;
+        return false;
+    }
+    *value = json_object();
+    return true;
 }
 
 /* ---- levels ---- */
@@ -111,6 +116,8 @@ bool task_query(Frame *f, const Expr *expr, Json vars, Json *value, Error *err) 
 /* Before the first task of its last level; past it when there is none. */
 static void begin_list(Frame *f) {
     const Graph *graph = frame_top(f)->graph;
+    task_note_made(f, f->nlevels - 1, graph);
+    if (graph->after) task_note_made(f, f->nlevels - 1, graph->after);
     if (graph->nnodes) {
         frame_land(f, &graph->nodes[0], false);
     } else {
@@ -191,11 +198,15 @@ void task_failed(Frame *f, Json error) {
         run_fail(f->run, f, NULL, error);
         return;
     }
-    if (task_has_id(frame_top(f)->node) &&
-        json_string_is(json_object_get_c(error, "kind"), "timeout")) {
+    bool late = json_string_is(json_object_get_c(error, "kind"), "timeout");
+    if (late && task_has_id(frame_top(f)->node)) {
         task_note(f, f->nlevels - 1, "timeout", json_bool(true));
     }
     frame_set_wait(f, json_null());
+    if (late && memo_int(frame_top(f), "so_far") == TASK_SUCCESS) { /* by itself, before that */
+        task_end(f, TASK_SUCCESS, json_none(), json_none());
+        return;
+    }
     task_end(f, TASK_FAILURE, error, json_none());
 }
 
@@ -351,7 +362,6 @@ bool task_go_on(Frame *f) {
 
 /* ---- tests ---- */
 
-/* configVars of a test, over the variables that are there so far. */
 bool test_set_vars(Frame *f, Error *err) {
     const Graph *graph = frame_top(f)->graph;
     bool ok = true;
@@ -363,6 +373,30 @@ bool test_set_vars(Frame *f, Error *err) {
             scope_set(f, f->nlevels - 1, json_ref(graph->vars[i].name), value);
         }
     }
+    return ok;
+}
+
+/* The same of the run's own test. What was given with the run stands in a scope inside of them: it is not seen by the
+ * queries, and wins. */
+static bool set_run_vars(Frame *f, Error *err) {
+    const Graph *graph = frame_top(f)->graph;
+    Json vars = json_ref(graph->defaults), value;
+    bool ok = true;
+    for (size_t i = 0; ok && i < graph->nvars; i++) {
+        Json name = graph->vars[i].name, has = json_object_get(frame_top(f)->state, name);
+        Json otherwise = json_object_get(graph->defaults, name);
+        bool given =
+            !json_is_none(has) && !(!json_is_none(otherwise) && json_equal(has, otherwise));
+        ok = task_query(f, graph->vars[i].query, vars, &value, err);
+        if (json_is_none(value)) continue;
+        vars = json_object_set(vars, json_ref(name), json_ref(value));
+        if (given) {
+            json_unref(value);
+        } else {
+            scope_set(f, f->nlevels - 1, json_ref(name), value);
+        }
+    }
+    json_unref(vars);
     return ok;
 }
 
@@ -399,7 +433,7 @@ static bool enter_cleanup(Frame *f) {
 
 void test_begin(Frame *f) {
     Error err = ERROR_INIT;
-    if (!test_set_vars(f, &err)) {
+    if (!set_run_vars(f, &err)) {
         Json error = fail_error(f, NULL, "configVars", &err, json_none());
         run_record(f->run, f, NULL, "started", json_none());
         run_fail(f->run, f, NULL, error);
@@ -510,7 +544,7 @@ void task_level_done(Frame *f) {
     json_unref(error);
 }
 
-/* `if` holds on true alone. False in *go skips the task. */
+/* `if` holds on true alone. False in *go skips the task; so does a query that fails. */
 static bool is_wanted(Frame *f, bool *go, Error *err) {
     static const char *const words[] = {
         [JSON_NULL] = "null",      [JSON_NUMBER] = "a number",  [JSON_STRING] = "a string",
@@ -519,18 +553,24 @@ static bool is_wanted(Frame *f, bool *go, Error *err) {
     const Node *node = frame_top(f)->node;
     *go = true;
     if (!node->task->when) return true;
-    Json vars = frame_sees(f);
-    Json holds = evaluator_query(f->run->evaluator, node->task->when, vars, err);
+    Json vars = task_sees(f);
+    Error failed = ERROR_INIT;
+    Json holds = evaluator_query(f->run->evaluator, node->task->when, vars, &failed);
     json_unref(vars);
-    if (json_is_none(holds) && err->code != ERR_NONE) {
+    bool fails = json_is_none(holds) && failed.code != ERR_NONE;
+    if (fails && !query_error_is_value(&failed)) {
+        *err = failed;
         error_wrap(err, "the condition of the task (`if`)");
         return false;
     }
     *go = json_kind(holds) == JSON_TRUE;
     if (!*go && json_kind(holds) != JSON_FALSE && run_wants(f->run, EVENT_WARNING)) {
         Json text =
-            json_string_fmt("Task `%s` is skipped: its `if` gives %s, and only true lets it run.",
-                            node->name, json_is_none(holds) ? "nothing" : words[json_kind(holds)]);
+            fails ? json_string_fmt("Task `%s` is skipped: its `if` fails: %s", node->name,
+                                    failed.msg)
+                  : json_string_fmt(
+                        "Task `%s` is skipped: its `if` gives %s, and only true lets it run.",
+                        node->name, json_is_none(holds) ? "nothing" : words[json_kind(holds)]);
         engine_tell(f->run, f,
                     (Event){.type = EVENT_WARNING,
                             .node = node->name,

@@ -388,7 +388,7 @@ Json work_wait(Frame *f, const Node *node, Error *err) {
     const NodeWork *work = work_of(f, node);
     Json memo = json_null();
     if (work && work->prepare) {
-        Step s = {.run = f->run, .frame = f, .node = node, .work = work, .state = frame_sees(f)};
+        Step s = {.run = f->run, .frame = f, .node = node, .work = work, .state = task_sees(f)};
         memo = work->prepare(&s, err);
         clear(&s);
     }
@@ -488,7 +488,7 @@ void work_start(Frame *f) {
     }
     Step *s = mem_zalloc(sizeof *s);
     *s = (Step){.run = f->run, .frame = f, .node = node, .work = e->work[node->kind->id]};
-    s->state = frame_sees(f);
+    s->state = task_sees(f);
     assert(!s->work->pure);
     f->step = s;
     e->working += s->work->heavy;

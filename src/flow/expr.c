@@ -173,6 +173,24 @@ static const char *lookalike(const char *text, const Error *err) {
     return out;
 }
 
+/* " A query begins with a dot ..." where it would be an expression without the dot that it got, or nothing. */
+static const char *query_hint(const ExprImpl *e, const JqOptions *options) {
+    if (e->nsegments < 2) return "";
+    size_t dot = e->segments[1].source - 1, rest = e->len - dot - 1;
+    JqProgram *without = jq_compile(e->source + dot + 1, rest, options, NULL);
+    jq_program_free(without);
+    return without
+               ? " A query begins with a dot, which it gets where it lacks one; for an expression "
+                 "write `| EXPRESSION`."
+               : "";
+}
+
+/* A query that calls what there is not gives an empty object when it runs, as one that fails. */
+static bool is_undefined(const Error *err) {
+    size_t len = strlen(err->msg);
+    return strstr(err->msg, " is not defined") && err->msg[0] != '$' && len;
+}
+
 /* False after reporting. */
 static bool fits(Loader *ld, const ExprImpl *e, Spot spot) {
     if (e->len > FLOW_EXPR_MAX) {
@@ -217,8 +235,15 @@ static const Expr *compile(Loader *ld, ExprImpl *e, Spot spot, Scope scope) {
             spot.at = file_offset(e, err.line, err.col);
             spot.end = spot.at + 1;
         }
-        report_at(ld->reporter, spot, "%s%s", err.msg, lookalike(e->expr.text, &err));
-        return NULL;
+        if (e->query && is_undefined(&err)) {
+            report_warning(ld->reporter, spot, "%s The query gives `{}`.", err.msg);
+            e->expr.program = jq_compile("{}", 2, &options, NULL);
+        } else {
+            (e->title ? report_warning : report_at)(ld->reporter, spot, "%s%s", err.msg,
+                                                    e->query ? query_hint(e, &options)
+                                                             : lookalike(e->expr.text, &err));
+            return NULL;
+        }
     }
     if (!note_secrets(ld, e, spot)) {
         jq_program_free(e->expr.program);
@@ -361,6 +386,8 @@ const Expr *load_query_part(Loader *ld, const YamlNode *node, QueryPart part,
     }
     ExprImpl *e = new_expr(ld, node, source, len + dotted);
     e->nsegments = dotted ? 2 : 1;
+    e->query = true;
+    e->title = part.title;
     e->segments = arena_alloc(ld->arena, 2 * sizeof *e->segments);
     e->segments[0] = (Segment){0, from};
     e->segments[1] = (Segment){before + 1, from + before};
@@ -371,16 +398,13 @@ const Expr *load_query_part(Loader *ld, const YamlNode *node, QueryPart part,
     return compile(ld, e, node->spot, (Scope){.secrets = info && info->secrets, .exact = true});
 }
 
-static const Expr *load(Loader *ld, const YamlNode *node, Scope scope, const ParamInfo *info,
-                        bool query) {
+static const Expr *load(Loader *ld, const YamlNode *node, Scope scope) {
     Json value = yaml_json(node);
     const Expr *expr = NULL;
     if (json_kind(value) != JSON_STRING) {
         expr = compile_value(ld, node, value, scope);
     } else if (strspn(node->text, " \t\r\n") == node->len) {
-        report_at(ld->reporter, node->spot, "There is no %s here.", query ? "query" : "expression");
-    } else if (query) {
-        expr = load_query_part(ld, node, (QueryPart){0, node->len}, info);
+        report_at(ld->reporter, node->spot, "There is no expression here.");
     } else {
         expr = compile(ld, new_expr(ld, node, node->text, node->len), node->spot, scope);
     }
@@ -390,11 +414,32 @@ static const Expr *load(Loader *ld, const YamlNode *node, Scope scope, const Par
 
 const Expr *load_expr(Loader *ld, const YamlNode *node, Scope scope) {
     if (ld->agent) return load_templates(ld, node);
-    return load(ld, node, scope, NULL, false);
+    return load(ld, node, scope);
+}
+
+/* What stands for itself in jq, but is a field of the variables with a dot before it. */
+static bool is_literal(const YamlNode *node) {
+    static const char *const words[] = {"true", "false", "null", NULL};
+    const char *text = node->text;
+    return has_name(words, text, node->len) || ascii_is_digit(*text) || *text == '"';
 }
 
 const Expr *load_query(Loader *ld, const YamlNode *node, const ParamInfo *info) {
-    return load(ld, node, (Scope){.secrets = info && info->secrets, .exact = true}, info, true);
+    if (node->kind != YAML_SCALAR) {
+        report_at(ld->reporter, node->spot, "A query is a text.");
+        return NULL;
+    }
+    if (strspn(node->text, " \t\r\n") == node->len) {
+        report_at(ld->reporter, node->spot, "There is no query here.");
+        return NULL;
+    }
+    if (is_literal(node)) {
+        report_warning(ld->reporter, node->spot,
+                       "This is `.%s`, since a query begins with a dot; for the value itself write "
+                       "`| %s`.",
+                       shown(node->text, node->len), shown(node->text, node->len));
+    }
+    return load_query_part(ld, node, (QueryPart){0, node->len, false}, info);
 }
 
 /* ---- templates ---- */

@@ -67,6 +67,7 @@ typedef struct ExprImpl {
     size_t nsegments;
     const char *source; /* what was compiled */
     size_t len;
+    bool query, title; /* of the tasks dialect: config.h */
 } ExprImpl;
 
 typedef struct FlowImpl {
@@ -226,12 +227,13 @@ const Expr *load_value(Loader *ld, const YamlNode *at, Json value); /* one that 
 const Expr *load_agent_condition(Loader *ld, const YamlNode *node, bool wanted);
 bool has_template(const YamlNode *node); /* some text in it */
 
-/* The same for a query: jq that may lack its leading dot (query_dot() in config.h). info: of the parameter that it is
- * for; NULL: it is for none. */
+/* The same for a query, which is always a text: jq that may lack its leading dot (query_dot() in config.h). info: of the
+ * parameter that it is for; NULL: it is for none. */
 const Expr *load_query(Loader *ld, const YamlNode *node, const ParamInfo *info);
 /* Of the text of a scalar only a part, which is not blank. */
 typedef struct QueryPart {
     size_t from, to;
+    bool title; /* of a title: what is wrong with it is a warning */
 } QueryPart;
 const Expr *load_query_part(Loader *ld, const YamlNode *node, QueryPart part,
                             const ParamInfo *info);

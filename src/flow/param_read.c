@@ -53,7 +53,7 @@ static bool take(Param *out, Json value) {
 
 static bool read_text(const Reading *r, Json value, Param *out) {
     JsonKind kind = json_kind(value);
-    if (kind < JSON_FALSE || (kind > JSON_STRING && !r->lenient)) return refuse(r, "a text");
+    if (kind < JSON_FALSE || kind > JSON_STRING) return refuse(r, "a text");
     Json text = json_ref(value);
     if (kind != JSON_STRING) {
         /* Shared parts can make a small value a long text. */
@@ -126,6 +126,12 @@ static bool read_words(const Reading *r, Json value, Param *out) {
 
 static bool read_bool(const Reading *r, Json value, Param *out) {
     JsonKind kind = json_kind(value);
+    if (r->lenient && kind == JSON_STRING) {
+        bool on = json_string_is(value, "yes") || json_string_is(value, "on");
+        bool off = json_string_is(value, "no") || json_string_is(value, "off");
+        value = on || off ? json_bool(on) : value;
+        kind = json_kind(value);
+    }
     if (kind != JSON_TRUE && kind != JSON_FALSE) return refuse(r, "true or false");
     out->value = value;
     out->number = kind == JSON_TRUE;

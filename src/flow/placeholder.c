@@ -10,14 +10,6 @@ static bool starts_with(const char *text, size_t len, size_t at, const char *wor
     return len - at >= n && memcmp(text + at, word, n) == 0;
 }
 
-bool has_placeholder(const char *text, size_t len) {
-    const char *end = text + len, *p = len ? memchr(text, '$', len) : NULL;
-    while (p && (p + 1 == end || p[1] != '{')) {
-        p = p + 1 < end ? memchr(p + 1, '$', (size_t)(end - p - 1)) : NULL;
-    }
-    return p != NULL;
-}
-
 /* Words of letters, digits, `_` and `-` with dots between them. 0 when there is none. */
 static size_t name_end(const char *text, size_t len, size_t at) {
     bool word = false;
@@ -32,14 +24,12 @@ static size_t name_end(const char *text, size_t len, size_t at) {
 bool next_part(const char *text, size_t len, size_t *at, TextPart *out) {
     if (*at >= len) return false;
     size_t begin = *at, inside = begin + 3, end;
-    if (starts_with(text, len, begin, "$${")) {
-        *out = (TextPart){PART_TEXT, begin, inside, begin + 1, inside};
-    } else if (starts_with(text, len, begin, "${{")) {
+    if (starts_with(text, len, begin, "${{")) {
         end = find_jq_end(text, len, inside, "}}");
         size_t blank = inside;
         while (end != SIZE_MAX && blank < end && ascii_is_white(text[blank])) blank++;
         *out = end == SIZE_MAX || blank == end
-                   ? (TextPart){PART_UNCLOSED, begin, inside, begin, inside}
+                   ? (TextPart){PART_TEXT, begin, inside, begin, inside}
                    : (TextPart){PART_QUERY, begin, end + 2, inside, end};
     } else if (starts_with(text, len, begin, "${") && (end = name_end(text, len, begin + 2)) &&
                end < len && text[end] == '}') {

@@ -1,4 +1,4 @@
-/* placeholder.h - the parts of a text with placeholders: ${name}, ${{query}} and $${.
+/* placeholder.h - the parts of a title with placeholders: ${name} and ${{query}}.
  *
  *     TextPart part;
  *     for (size_t at = 0; next_part(text, len, &at, &part);) ...
@@ -15,7 +15,6 @@ typedef enum TextPartKind {
     PART_TEXT,
     PART_NAME,
     PART_QUERY,
-    PART_UNCLOSED, /* text that begins a query which does not end */
 } TextPartKind;
 
 typedef struct TextPart {
@@ -26,8 +25,5 @@ typedef struct TextPart {
 
 /* False at the end of the text. */
 bool next_part(const char *text, size_t len, size_t *at, TextPart *out);
-
-/* Whether anything in it needs a look: it has `${`. */
-bool has_placeholder(const char *text, size_t len);
 
 #endif

@@ -48,30 +48,8 @@ size_t find_jq_end(const char *text, size_t len, size_t at, const char *close) {
     return SIZE_MAX;
 }
 
-static size_t skip_white(const char *text, size_t len, size_t at) {
-    while (at < len && ascii_is_white(text[at])) at++;
-    return at;
-}
-
 size_t query_dot(const char *text, size_t len) {
-    static const char *const words[] = {"if",    "try",    "reduce",  "foreach", "def",
-                                        "label", "import", "include", "true",    "false",
-                                        "null",  "not",    "empty",   "now",     NULL};
-    size_t at = skip_white(text, len, 0), end = at;
-    if (at < len && text[at] == '|') return at;
-    while (end < len && ascii_is_name(text[end])) end++;
-    if (end == at || ascii_is_digit(text[at]) || has_name(words, text + at, end - at)) {
-        return SIZE_MAX;
-    }
-    size_t next = skip_white(text, len, end);
-    char c = next < len ? text[next] : '\0', after = next + 1 < len ? text[next + 1] : '\0';
-    if (c == '(' || (c == ':' && after == ':')) {
-        return SIZE_MAX; /* a call */
-    }
-    if (c == '|' && after != '=') {
-        JqProgram *function = jq_compile(text + at, end - at, NULL, NULL);
-        jq_program_free(function);
-        return function ? SIZE_MAX : at;
-    }
-    return at;
+    size_t at = 0;
+    while (at < len && ascii_is_white(text[at])) at++;
+    return at == len || text[at] == '.' || text[at] == '$' ? SIZE_MAX : at;
 }

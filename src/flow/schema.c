@@ -151,7 +151,6 @@ typedef struct TypeRow {
 
 #define LIST_OF(item) "{\"type\":\"array\",\"items\":" item "}"
 #define A_MAP         "{\"type\":\"object\"}"
-#define PLACEHOLDER   "{\"type\":\"string\",\"pattern\":\"\\\\$\\\\{\"}"
 #define STATUS        "{\"type\":\"integer\",\"minimum\":100,\"maximum\":599}"
 
 static const TypeRow types[] = {
@@ -190,7 +189,7 @@ const char *param_type_name(ParamType type) {
 /* What surrounds a parameter. */
 typedef enum Form {
     FORM_FILE,  /* the schema of a file */
-    FORM_TASK,  /* the same, of a task: any value may be a placeholder */
+    FORM_TASK,  /* the same, of a task: configVars may give what is required */
     FORM_ALONE, /* a kind's own */
 } Form;
 
@@ -237,9 +236,6 @@ static Json type_schema(const ParamInfo *info, Form form) {
 
 static Json param_schema(const ParamInfo *info, Form form) {
     Json o = type_schema(info, form);
-    if (form == FORM_TASK && info->type != PARAM_TASK && info->type != PARAM_TASKS) {
-        o = any_of(o, parsed(PLACEHOLDER));
-    }
     return OBJECT_ADD(o, KEY("x-type", form == FORM_ALONE ? param_type_name(info->type) : NULL),
                       KEY("default", info->fallback ? parsed(info->fallback) : json_none()),
                       KEY("description", info->help));
@@ -439,9 +435,9 @@ static const Property task_properties[] = {
     {"name", TEXT, "the kind"},
     {"id", TEXT, "its key in `tasks`, for the queries of others"},
     {"title", TEXT, "for people; with placeholders"},
-    {"config", "{\"type\":[\"object\",\"null\"]}", "what the kind takes; with placeholders"},
+    {"config", "{\"type\":[\"object\",\"null\"]}", "what the kind takes"},
     {"configVars", QUERIES, "fields of `config` that are queries over the variables"},
-    {"timeout", "{\"anyOf\":[" REF("duration") "," PLACEHOLDER "]}", "how long it may take"},
+    {"timeout", REF("duration"), "how long it may take"},
     {"if", "{}", "a query: the task runs only if it gives true"},
     {0},
 };

@@ -1,9 +1,8 @@
 /* tasks_dialect.c - files with `tasks` and `cleanupTasks`: tests.
  *
  * A list of tasks is a graph without edges. A test is the graph of its tasks; what is inside the config
- * of a task, and the tasks that clean up, are graphs of their own. What a task's config says is known
- * in part only (config.h): what has a placeholder in it is kept as it is and read when the task begins,
- * with its queries compiled here. */
+ * of a task, and the tasks that clean up, are graphs of their own. What a task's config says is known in part only
+ * (config.h): what configVars names is read when the task begins, with its queries compiled here. */
 #include "loader.h"
 
 #include "json_build.h"
@@ -95,36 +94,16 @@ typedef struct Placeholders {
     size_t n, cap;
 } Placeholders;
 
-static bool has_placeholders(const YamlNode *node) {
-    if (node->kind == YAML_SCALAR) return has_placeholder(node->text, node->len);
-    for (size_t i = 0; i < node->n; i++) {
-        if (has_placeholders(node->kind == YAML_LIST ? node->items[i] : node->pairs[i].value)) {
-            return true;
-        }
-    }
-    return false;
-}
-
-/* Recursion is bounded by the depth of the file. info: of the parameter; NULL: it is the title. */
-static void collect(Loader *ld, Placeholders *list, const YamlNode *node, const ParamInfo *info) {
-    for (size_t i = 0; node->kind != YAML_SCALAR && i < node->n; i++) {
-        collect(ld, list, node->kind == YAML_LIST ? node->items[i] : node->pairs[i].value, info);
-    }
+/* Of a title. What is no query stays NULL, and stands there as `?`. */
+static void collect(Loader *ld, Placeholders *list, const YamlNode *node) {
     TextPart part;
     for (size_t at = 0; next_part(node->text, node->len, &at, &part);) {
-        if (part.kind == PART_UNCLOSED) {
-            size_t place = yaml_place(node, part.at);
-            report_at(ld->reporter, (Spot){node->spot.file, place, place + 3},
-                      "This `${{` has no query with `}}` behind it; for the text itself write "
-                      "`$${{`.");
-            return;
-        }
-        if (part.kind == PART_QUERY) {
-            const Expr *query = load_query_part(ld, node, (QueryPart){part.from, part.to}, info);
-            Json text = json_string_valid(node->text + part.from, part.to - part.from);
-            list->items = mem_grow(list->items, list->n, &list->cap, sizeof *list->items);
-            list->items[list->n++] = (struct Placeholder){keep(ld, text), query};
-        }
+        if (part.kind != PART_QUERY) continue;
+        QueryPart inside = {part.from, part.to, true};
+        const Expr *query = load_query_part(ld, node, inside, NULL);
+        Json text = json_string_valid(node->text + part.from, part.to - part.from);
+        list->items = mem_grow(list->items, list->n, &list->cap, sizeof *list->items);
+        list->items[list->n++] = (struct Placeholder){keep(ld, text), query};
     }
 }
 
@@ -196,22 +175,7 @@ static void load_config_param(TaskLoad *t, size_t i) {
                   "`%s` is missing in `config`, which %s %s task needs: %s.", info->name,
                   article(kind), kind->name, info->help);
     }
-    bool placeholders = value && has_placeholders(value);
-    if (placeholders && info->type == PARAM_TEST) {
-        report_at(ld->reporter, value->spot,
-                  "`%s` names a file that is read before anything runs, so that there can be no "
-                  "placeholder in it.",
-                  info->name);
-    } else if (placeholders && !is_fixed(info)) {
-        /* It is read when the task begins. */
-        size_t at = value->kind == YAML_SCALAR ? yaml_place(value, 0) : value->spot.at;
-        yaml_line_col(value->spot.file, at, &out->line, &out->col);
-        out->open = true;
-        out->value = keep(ld, param_json(info, value));
-        collect(ld, &t->placeholders, value, info);
-    } else {
-        load_param(t->c, t->node, info, pair, out);
-    }
+    load_param(t->c, t->node, info, pair, out);
 }
 
 static void load_task_config(TaskLoad *t) {
@@ -285,8 +249,7 @@ static void check_options(const TaskLoad *t) {
 
 static void check_matrix(const TaskLoad *t) {
     const YamlPair *values = config_pair(t, MATRIX_VALUES);
-    bool open = t->params[MATRIX_VALUES].open;
-    if (values && values->value->kind != YAML_LIST && !open) {
+    if (values && values->value->kind != YAML_LIST && !yaml_is_null(values->value)) {
         report_at(t->c->ld->reporter, values->value->spot, "`matrixValues` must be a list.");
     }
 }
@@ -331,7 +294,7 @@ static void load_task(const NodeContext *c, Node *node, const YamlNode *yaml, Js
     const YamlNode *title = given(yaml, "title"), *when = given(yaml, "if");
     if (text_of(ld, yaml, "title")) {
         task->title = keep(ld, json_string_valid(title->text, title->len));
-        collect(ld, &t.placeholders, title, NULL);
+        collect(ld, &t.placeholders, title);
     }
     task->when =
         when && (when->kind != YAML_SCALAR || when->len) ? load_query(ld, when, NULL) : NULL;

@@ -39,21 +39,18 @@ In a test
     > id: test
     > configVars: {x: $secrets.A}
     > tasks:
-    >   - {name: run_shell, title: 'with ${{$secrets.A}}', if: '$secrets.A == 1', config: {command: 'echo ${{$secrets.A}}'}}
-    >   - {name: run_shell, config: {command: 'true', shellArgs: ['${{$secrets.A}}']}, configVars: {shell: $secrets.A}}
+    >   - {name: run_shell, title: 'with ${{$secrets.A}}', if: '$secrets.A == 1', config: {command: 'echo ${A}'}}
+    >   - {name: run_shell, config: {command: 'true'}, configVars: {shell: $secrets.A}}
     >   - {name: check_http_json, config: {url: 'http://a/', assertions: [{name: a, query: '$secrets.A', exists: true}]}}
-    >   - {name: run_task_matrix, config: {matrixVar: v, matrixValues: ['${{$secrets.A}}'], task: {name: sleep, config: {duration: 1s}}}}
+    >   - {name: run_task_matrix, configVars: {matrixValues: '| [$secrets.A]'}, config: {task: {name: sleep, config: {duration: 1s}}}}
     >   - {name: sleep, configVars: {duration: $secrets.A}}
     > EOF
     $ pawl check test.yaml | grep error:
     test.yaml:2:17: error: $secrets cannot be used here, since what this gives becomes part of the run's record. A secret is for where work is started: env, stdin, headers, body, url.
-    test.yaml:4:39: error: $secrets cannot be used here, since what this gives becomes part of the run's record. A secret is for where work is started: env, stdin, headers, body, url.
     test.yaml:4:59: error: $secrets cannot be used here, since what this gives becomes part of the run's record. A secret is for where work is started: env, stdin, headers, body, url.
-    test.yaml:4:104: error: $secrets cannot be used here, since what this gives becomes part of the run's record. A secret is for where work is started: env, stdin, headers, body, url.
-    test.yaml:5:65: error: $secrets cannot be used here, since what this gives becomes part of the run's record. A secret is for where work is started: env, stdin, headers, body, url.
-    test.yaml:5:102: error: $secrets cannot be used here, since what this gives becomes part of the run's record. A secret is for where work is started: env, stdin, headers, body, url.
+    test.yaml:5:70: error: $secrets cannot be used here, since what this gives becomes part of the run's record. A secret is for where work is started: env, stdin, headers, body, url.
     test.yaml:6:87: error: $secrets cannot be used here, since what this gives becomes part of the run's record. A secret is for where work is started: env, stdin, headers, body, url.
-    test.yaml:7:71: error: $secrets cannot be used here, since what this gives becomes part of the run's record. A secret is for where work is started: env, stdin, headers, body, url.
+    test.yaml:7:60: error: $secrets cannot be used here, since what this gives becomes part of the run's record. A secret is for where work is started: env, stdin, headers, body, url.
     test.yaml:8:42: error: $secrets cannot be used here, since what this gives becomes part of the run's record. A secret is for where work is started: env, stdin, headers, body, url.
 
 In a pipeline there is one place for them

@@ -27,7 +27,7 @@ id: test
 config: {n: 1, who: {name: Ann}}
 tasks:
   - {name: run_shell, id: one, config: {command: 'echo "::set-json n 2"'}}
-  - {name: run_command, id: say, config: {command: [sh, -c, 'echo "n is $1" | tee -a ran', sh, '${n}']}}
+  - {name: run_command, id: say, configVars: {command: '| ["sh", "-c", "echo n is $1 | tee -a ran", "sh", (.n | tostring)]'}}
   - {name: run_shell, id: last, config: {envVars: {N: n}, command: 'echo "::set-json last $N"'}}
 """
 
@@ -133,8 +133,8 @@ tasks:
       newVariableScope: true
       tasks:
         - {name: run_shell, id: put, config: {command: 'echo "::set-json n 2"'}}
-        - {name: run_command, id: say, config: {command: [sh, -c, 'echo "in $1" >> ran', sh, '${n}']}}
-  - {name: run_command, id: after, config: {command: [sh, -c, 'echo "out $1" >> ran', sh, '${n}']}}
+        - {name: run_shell, id: say, config: {envVars: {N: n}, command: 'echo "in $N" >> ran'}}
+  - {name: run_shell, id: after, config: {envVars: {N: n}, command: 'echo "out $N" >> ran'}}
 """
     with at(world, "say", text) as d:
         world.same(d.value(".n"), 2)
@@ -236,7 +236,7 @@ def unset_in_a_test(world):
     with at(world, "say", TASKS) as d:
         d.call("unset", path=".n")
         ended(d)
-    if world.read("ran") not in ("n is 1\n", "n is ${n}\n"):
+    if world.read("ran") not in ("n is 1\n", "n is null\n"):
         raise Broken(f"n is still there: {world.read('ran')}")
 
 
@@ -482,7 +482,8 @@ def config_edit_survives_a_restart(world):
 def config_edit_of_tasks_and_steps(world):
     """the config of a task and of a step can be edited too"""
     with at(world, "say", TASKS) as d:
-        d.call("config_set", path=".config.command", value=["sh", "-c", "echo other $0 >> ran", "${n}"])
+        d.call("config_set", path=".configVars.command",
+               value='| ["sh", "-c", "echo other $0 >> ran", .n]')
         ended(d)
     world.same(world.read("ran"), "other 2\n", "what ran of the test")
     (world.folder / "ran").unlink()
@@ -504,8 +505,8 @@ def config_shows_raw_expressions_and_resolved(world):
         world.same(config["resolved"]["env"], {"N": 2})
     with at(world, "say", TASKS, thread="u") as d:
         config = d.call("config")
-        world.same(config["raw"]["config"]["command"][-1], "${n}")
-        world.same([e["path"] for e in config["expressions"]], [["config", "command", 4]])
+        world.same(config["raw"]["configVars"]["command"][-4:], "ng)]")
+        world.same([e["path"] for e in config["expressions"]], [["configVars", "command"]])
         world.same(config["resolved"]["command"][-1], "2")
 
 
@@ -920,8 +921,8 @@ def retry_with_an_edited_config(world):
     """after an error and an edited config, retry runs what was edited"""
     for text, path, thread in (
             (GRAPH.replace("echo \"n is", "exit 3; echo \"n is"), ".shell", "g"),
-            (TASKS.replace("command: [sh, -c, 'echo \"n is $1\" | tee -a ran', sh, '${n}']",
-                           "command: [sh, -c, exit 3]"), ".config.command[2]", "k"),
+            (TASKS.replace("""configVars: {command: '| ["sh", "-c", "echo n is $1 | tee -a ran", "sh", (.n | tostring)]'}""",
+                           "config: {command: [sh, -c, exit 3]}"), ".config.command[2]", "k"),
             (STEPS.replace("echo say | tee -a ran", "exit 3"), ".config.command", "p")):
         with debugger(world, text, thread) as d:
             d.set("error")

@@ -986,8 +986,8 @@ tasks:
     if: '.v < 100'
     config:
       tasks:
-        - {name: run_shell, id: inner, config: {command: 'echo inner >> ran; echo ::set-json x ${{.v}}'}}
-  - {name: run_shell, id: last, config: {command: 'echo last >> ran; echo ::set-json y ${{.x // 0}}'}}
+        - {name: run_shell, id: inner, config: {envVars: {V: v}, command: 'echo inner >> ran; echo ::set-json x $V'}}
+  - {name: run_shell, id: last, config: {envVars: {X: '.x // 0'}, command: 'echo last >> ran; echo ::set-json y $X'}}
 """
 
 
@@ -1220,7 +1220,7 @@ def replay_follows_what_was_resumed(world):
 
 def replay_follows_a_list_of_tasks_by_hand(world):
     """so it is of a list of tasks that failed, was changed and tried again"""
-    text = PLAYED.replace("echo inner >> ran;", "echo inner >> ran; [ ${{.v}} -gt 6 ] || exit 3;")
+    text = PLAYED.replace("echo inner >> ran;", "echo inner >> ran; [ $V -gt 6 ] || exit 3;")
     follows(world, text, ({"node": "list", "position": "on_error"}, put(".v", 7), ("retry", {})))
 
 

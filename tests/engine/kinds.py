@@ -193,7 +193,7 @@ def pair_refuses(world, outer, inner):
                              ({}, "`who` is missing"),
                              ({"who": "Ada", "tims": 1}, "did you mean `times`?")):
         world.write("flow.yaml", uses(outer, **inputs))
-        bad = world("check", "flow.yaml").gives(FAILED).says(sentence)
+        bad = world("check", "--strict", "flow.yaml").gives(FAILED).says(sentence)
         if "must" in sentence:
             bad.says(".pawl/kinds/greet.yaml:4")
     if outer == "graph":
@@ -272,7 +272,7 @@ def one_is_read_by_containers(world):
         use = "{name: greet, id: use, config: {who: Ada}}"
         world.write("flow.yaml", "tasks:\n"
                     f"  - {{name: run_task_options, id: o, config: {{expectFailure: true, task: {use}}}}}\n"
-                    f"  - {{name: run_tasks_concurrent, id: c, config: {{failureThreshold: 2, tasks: [{use}, "
+                    f"  - {{name: run_tasks_concurrent, id: c, config: {{failureThreshold: 2, successThreshold: 1, tasks: [{use}, "
                     "{name: run_shell, config: {command: 'true'}}]}}\n"
                     f"  - {{name: run_tasks, id: r, config: {{ignoreResult: true, tasks: [{use}]}}}}\n")
         state = world("run", "flow.yaml", "--json", "-q").gives(DONE).json["state"]
@@ -481,7 +481,7 @@ def takes_other_inputs(world):
         world.write("flow.yaml", uses(outer, kind="any", b=[1, 2]))
         state = world("run", "flow.yaml", "--json", "-q").gives(DONE).json["state"]
         world.same(result_of(outer, state), {"text": "[1,2]", "a": 1}, outer)
-    world.write("flow.yaml", "config: {x: 5}\ntasks:\n  - {name: any, id: use, configVars: {b: x}, config: {c: '${x}'}}\n")
+    world.write("flow.yaml", "config: {x: 5}\ntasks:\n  - {name: any, id: use, configVars: {b: x}, config: {c: 1}}\n")
     state = world("run", "flow.yaml", "--json", "-q").gives(DONE).json["state"]
     world.same(state["tasks"]["use"]["outputs"]["text"], "5", "from a query")
 

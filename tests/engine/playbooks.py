@@ -38,6 +38,7 @@ def kinds_of(path):
 
 
 def write_stubs(world, names):
+    (world.folder / "kinds").mkdir()
     own = {row["name"] for row in world("kinds", "--json").gives(DONE).json}
     for name in names - own:
         world.write(f"kinds/{name}.yaml", STUB.format(name=name))

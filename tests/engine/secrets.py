@@ -260,20 +260,21 @@ tasks:
         echo "::set-var printed $TOKEN"
         echo "::set-output-json printed {{\\"a\\": $TOKEN}}"
       envVars: {{TOKEN: $secrets.TOKEN}}
-  - {{name: run_command, id: command, configVars: {{command: '["echo", "arg", $secrets.PLAIN]'}}}}
-  - {{name: run_command, id: words, config: {{command: [echo, '${{{{$secrets.PLAIN}}}}', 'x${{{{$secrets.PLAIN}}}}y']}}}}
+  - {{name: run_command, id: command, configVars: {{command: '| ["echo", "arg", $secrets.PLAIN]'}}}}
+  - {{name: run_command, id: words, configVars: {{command: '| ["echo", $secrets.PLAIN, "x\\($secrets.PLAIN)y"]'}}}}
   - {{name: run_javascript, id: js, config: {{script: 'console.log(env.T); setVar("js", env.T); return {{t: env.T}}',
       envVars: {{T: $secrets.TOKEN}}}}}}
   - name: check_http_json
     id: check
     config:
-      url: 'http://127.0.0.1:{ports["http"]}/echo?k=${{{{$secrets.PLAIN}}}}'
       method: POST
-      headers: {{X-Plain: '${{{{$secrets.PLAIN}}}}', X-Mixed: 'Bearer ${{{{$secrets.PLAIN}}}}'}}
-      body: {{token: '${{{{$secrets.TOKEN}}}}'}}
       assertions:
         - {{name: mixed, query: '.headers["x-mixed"]', operator: contains, value: Bearer}}
         - {{name: plain, query: '.headers["x-plain"] | length', operator: eq, value: {len(PLAIN)}}}
+    configVars:
+      url: '| "http://127.0.0.1:{ports["http"]}/echo?k=" + $secrets.PLAIN'
+      headers: '| {{"X-Plain": $secrets.PLAIN, "X-Mixed": "Bearer \\($secrets.PLAIN)"}}'
+      body: '| {{token: $secrets.TOKEN}}'
 """)
         for store in STORES:
             ran = world("run", "test.yaml", "--store", store, "--thread", "t", "--stream", "events", env=ENV)
@@ -329,9 +330,9 @@ def tasks_in_a_debugger(world):
     world.write("test.yaml", """
 id: test
 tasks:
-  - {name: run_command, config: {command: [echo, 'x${{$secrets.PLAIN}}']}}
+  - {name: run_command, configVars: {command: '| ["echo", "x" + $secrets.PLAIN]'}}
   - {name: run_shell, config: {command: 'true', envVars: {T: $secrets.TOKEN}}}
-  - {name: check_http_json, config: {url: 'http://127.0.0.1:1/${{$secrets.PLAIN}}', failOnCheckMiss: true}}
+  - {name: check_http_json, config: {failOnCheckMiss: true}, configVars: {url: '| "http://127.0.0.1:1/" + $secrets.PLAIN'}}
 """)
     told = world("debug", "test.yaml", "--store", "file:runs", "--thread", "d", "-x", "-",
                  stdin="config\nnext\nconfig\nnext\nconfig\nnext\ninfo error\nlogs\n", env=ENV)

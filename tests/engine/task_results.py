@@ -17,7 +17,7 @@ from world import DONE, FAILED, cases_of, run_all  # noqa: E402
 NO = ".no == true"  # an `if` that is false
 skipped = lambda: works(if_=NO)  # noqa: E731
 late = lambda word, code=0: shell(f"sleep 0.4; echo {word} >> ran; exit {code}")  # noqa: E731
-bad = lambda: task("sleep", {"duration": 1}, configVars={"duration": '"soon"'})  # noqa: E731
+bad = lambda: task("sleep", {"duration": 1}, configVars={"duration": '| "soon"'})  # noqa: E731
 by_value = shell("[ \"$V\" != 1 ]")  # of a matrix: 1 fails
 by_value["config"]["envVars"] = {"V": "v"}
 said = shell("echo $V >> ran; [ \"$V\" != 1 ]")

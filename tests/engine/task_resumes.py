@@ -351,7 +351,7 @@ def failed_timeout_again(world):
 
 def failed_with_values(world):
     """variables can be set by hand before the failed task is tried again"""
-    write_test(world, [task("run_command", {"command": ["sh", "-c", "exit ${code}"]})],
+    write_test(world, [shell("exit ${code}")],
                config={"code": 3})
     world("run", "test.yaml", "--thread", "t", "-q").gives(FAILED)
     world("resume", "t", "--set", "code=0", "-q").gives(DONE)
@@ -480,7 +480,7 @@ def look_back_after_failure(world):
 
 def look_fork_with_other_values(world):
     """a fork goes its own way with other variables; diff shows what became different"""
-    prints = task("run_command", {"command": ["printf", "%s", "${n}"]}, id_="p")
+    prints = task("run_command", configVars={"command": '| ["printf", "%s", .n]'}, id_="p")
     write_test(world, [works(id_="first"), prints], config={"n": 1})
     world("run", "test.yaml", "--thread", "t", "-q").gives(DONE)
     world("fork", f"t@{row_at(world, 'first', 'completed')}", "--thread", "u").gives(DONE)

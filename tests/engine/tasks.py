@@ -101,7 +101,7 @@ def test_same_id_in_other_lists(world):
                             sees("tasks.a.outputs.n", "in"), newVariableScope=True, id_="list"),
                   sees("tasks.a.outputs.n", "out"))
     world.same(seen(answer, "out"), "outer")
-    inner = known(answer, "list")["outputs"]["childScopes"]["0"]["tasks"]
+    inner = known(answer, "list")["outputs"]["childScope"]["tasks"]
     world.same(inner["in"]["outputs"]["v"], "inner")
 
 
@@ -151,14 +151,43 @@ def envelope_title(world):
     world.same((titles["a"], titles["b"]), ("Start 4 of 5, ${nobody}", "List 4"))
 
 
-def envelope_title_with_an_error(world):
-    """a title whose query fails does not fail its task"""
-    play(world, works(id_="a", title="${{error(\"no\")}}"))
+TITLES = [
+    # id, as written, what it becomes
+    ("P2", "${n} ${s} ${nobody} ${o.a} ${}", "4 a b ${nobody} ${o.a} ${}"),
+    ("P3", "${{n}} ${{.o.a}} ${{| .l | length}}", "4 1 3"),
+    ("P3", "${{| empty}} ${{n +}} ${{(.n)}}", "? ? ?"),
+    ("P3", "${{nobody}} ${{z}}", "<nil> <nil>"),
+    ("P3", "${{o}} ${{l}}", "map[a:1 b:[2 map[c:true]]] [1 x <nil>]"),
+    ("P3", '${{| error("oops")}}', "oops"),
+    ("P3", "$${n} $$ $n ${{n}", "$4 $$ $n ${{n}"),
+]
+
+
+def make_title(number, text, want):
+    def case(world):
+        config = {"n": 4, "s": "a b", "o": {"b": [2, {"c": True}], "a": 1}, "l": [1, "x", None],
+                  "z": None}
+        titles = [e.get("title") for e in events(world, shell("true", id_="a", title=text), config=config)
+                  if e["type"] == "node"]
+        world.same(titles[:1], [want])
+    case.__doc__ = f"{number}: the title {text}"
+    return case
+
+
+TITLED = [make_title(*row) for row in TITLES]
+
+
+def fill_not_in_config(world):
+    """P1: ${x} and ${{x}} in a command are the shell's"""
+    play(world, task("run_shell", {"command": 'n=7; echo "${n}" >> ran'}),
+         task("run_command", {"command": ["sh", "-c", 'echo "$0" >> ran', "${n}-${{n}}"]}),
+         config={"n": 1})
+    world.same(ran(world), ["7", "${n}-${{n}}"])
 
 
 def envelope_if_true(world):
     """`if` lets a task run on true"""
-    play(world, says("a", if_=".n > 0"), says("b", if_="n > 0"), says("c", if_="true"),
+    play(world, says("a", if_=".n > 0"), says("b", if_="n > 0"), says("c", if_="| true"),
          config={"n": 1})
     world.same(ran(world), ["a", "b", "c"])
 
@@ -168,12 +197,12 @@ def envelope_if_false(world):
     answer = play(world, says("a", if_="n > 1", id_="a"), says("b"), config={"n": 1})
     world.same(ran(world), ["b"])
     world.same({key: known(answer, "a")[key] for key in ("started", "running", "result")},
-               {"started": False, "running": False, "result": NONE})
+               {"started": True, "running": False, "result": NONE})
 
 
 def envelope_if_not_boolean(world):
     """a task whose `if` is no boolean is skipped with a warning"""
-    for query in ('"true"', "1", "null", "empty", "nobody", "{}", "[]"):
+    for query in ('"true"', "true", "1", "null", "| empty", "nobody", "| {}", "| []"):
         lines = events(world, says("never", id_="a", if_=query))
         warnings = [e for e in lines if e["type"] == "warning"]
         world.same([(e["node"], "`if`" in e["message"]) for e in warnings], [("a", True)], query)
@@ -182,12 +211,13 @@ def envelope_if_not_boolean(world):
 
 
 def envelope_if_error(world):
-    """a task whose `if` fails has failed, and was not run"""
-    answer = play(world, says("a", id_="a", if_='error("oops")'), says("b"), code=FAILED)
-    world.same((ran(world), result(answer, "a")), ([], FAILURE))
-    if "oops" not in answer["error"]["message"] or "`if`" not in answer["error"]["message"]:
-        raise Broken(f"the error is {answer['error']}")
-    play(world, options(says("a", if_='error("oops")'), ignoreFailure=True))
+    """E7: a task whose `if` fails is skipped with a warning that says why"""
+    for query, why in (('| error("oops")', "oops"), (".n | keys", "keys")):
+        lines = events(world, says("a", id_="a", if_=query), says("b"), config={"n": 1})
+        warnings = [e["message"] for e in lines if e["type"] == "warning"]
+        world.same([("`if`" in m, why in m) for m in warnings], [(True, True)], str(warnings))
+    world.same(ran(world), ["b", "b"])
+    check(world, works(if_="(.n)")).gives(FAILED).says("write `| EXPRESSION`")
 
 
 def envelope_if_of_container(world):
@@ -238,7 +268,7 @@ def make_late(name, make):
         answer = play(world, options(make("300ms"), ignoreFailure=True), says("after"))
         world.same((ran(world)[-1], known(answer, "late")["timeout"]), ("after", True))
         quick = options(works(), id_="late", timeout="30s")
-        world.same(known(play(world, quick), "late")["timeout"], False)
+        world.same(known(play(world, quick), "late")["timeout"], None)
     case.__doc__ = f"a timeout ends {name}, which has failed, and all that it holds"
     return case
 
@@ -257,7 +287,7 @@ def envelope_timeout_of_an_attempt(world):
 def envelope_config_vars(world):
     """configVars puts what its queries give in place of fields, with their types"""
     play(world, task("run_command", {"command": ["false"]},
-                     configVars={"command": '["sh", "-c", "echo \\(.n) >> ran"]'}),
+                     configVars={"command": '| ["sh", "-c", "echo \\(.n) >> ran"]'}),
          config={"n": 7})
     world.same(ran(world), ["7"])
     play(world, options(fails(), configVars={"ignoreFailure": "yes"}),
@@ -274,8 +304,8 @@ def envelope_config_vars_required(world):
 
 
 def envelope_config_vars_nothing(world):
-    """a query of configVars that gives null or nothing leaves the field as it is"""
-    for query in ("nobody", "null", "empty", "tasks.nobody.outputs.x"):
+    """Q3: a query of configVars that gives null or nothing leaves a text, number or boolean as it is"""
+    for query in ("nobody", "| null", "| empty", "tasks.nobody.outputs.x"):
         play(world, task("run_shell", {"command": "echo kept >> ran"},
                          configVars={"command": query}))
     world.same(ran(world), ["kept"] * 4)
@@ -290,10 +320,43 @@ def envelope_config_vars_false(world):
                      configVars={"invertResult": "no"}), config={"no": False})
 
 
+def envelope_config_vars_null(world):
+    """Q3: null makes lists and objects empty"""
+    world.write("other.yaml", json.dumps({"tasks": [works()]}))
+    answer = play(world, task("run_shell", {"command": 'echo "$#" >> ran', "shellArgs": ["-s", "x"]},
+                              configVars={"shellArgs": "nobody"}),
+                  matrix(says("v"), [1, 2], configVars={"matrixValues": "nobody"}, id_="m"),
+                  external("other.yaml", testConfig={"a": 1}, configVars={"testConfig": "nobody"},
+                           id_="e"))
+    world.same((ran(world), result(answer, "m")), (["0"], SUCCESS))
+    world.same("a" in known(answer, "e")["outputs"]["childScope"], False, "a is there")
+
+
+def envelope_config_vars_objects(world):
+    """E5: keys of an object are added to the static ones, lists replace them"""
+    world.write("other.yaml", json.dumps({"tasks": [works()]}))
+    answer = play(world, external("other.yaml", testConfig={"a": 1, "b": 2}, id_="e",
+                                  configVars={"testConfig": "| {b: 3, c: 4}"}),
+                  matrix(works(), [1, 2, 3], configVars={"matrixValues": "| [7]"}, id_="m"))
+    scope = known(answer, "e")["outputs"]["childScope"]
+    world.same([scope[name] for name in "abc"], [1, 3, 4])
+    world.same(list(known(answer, "m")["outputs"]["childScopes"]), ["0"])
+
+
+def envelope_config_vars_failing_query(world):
+    """Q4: a query that fails gives an empty object, which an object or an untyped field takes"""
+    world.write("other.yaml", json.dumps({"tasks": [works()]}))
+    answer = play(world, external("other.yaml", testConfig={"a": 1}, id_="e",
+                                  testConfigVars={"b": '| error("x")', "c": "| nope(1)"},
+                                  configVars={"testConfig": '| error("x")'}))
+    scope = known(answer, "e")["outputs"]["childScope"]
+    world.same([scope[name] for name in "abc"], [1, {}, {}])
+
+
 def envelope_config_vars_error(world):
-    """a query of configVars that fails makes the task fail, and the error names the field"""
+    """Q4: for a text that is a failure of the task, and the error names the field"""
     answer = play(world, task("run_shell", {"command": "echo ran >> ran"}, id_="a",
-                              configVars={"command": 'error("oops")'}), code=FAILED)
+                              configVars={"command": '| error("oops")'}), code=FAILED)
     world.same((ran(world), result(answer, "a")), ([], FAILURE))
     for part in ("command", "oops"):
         if part not in answer["error"]["message"]:
@@ -323,7 +386,7 @@ def known_success(world):
     """tasks.ID of a task that succeeded"""
     world.same(known(play(world, works(id_="a")), "a"),
                {"outputs": {}, "result": SUCCESS, "started": True, "running": False,
-                "progress": 100, "timeout": False})
+                "progress": 100, "progressMessage": ""})
 
 
 def known_failure(world):
@@ -331,33 +394,54 @@ def known_failure(world):
     answer = play(world, shell("echo '::set-output n 7'; exit 5", id_="a"), code=FAILED)
     world.same(known(answer, "a"),
                {"outputs": {"n": "7", "stdout": "", "exit_code": 5}, "result": FAILURE,
-                "started": True, "running": False, "progress": 100, "timeout": False})
+                "started": True, "running": False, "progress": 100, "progressMessage": ""})
 
 
 def known_before(world):
-    """a task that has not begun is not known, and without an id never"""
-    answer = play(world, sees("tasks.b // 0", "s"), works(id_="b"), works())
-    world.same(seen(answer, "s"), 0)
-    world.same(sorted(answer["state"]["tasks"]), ["b", "s"])
+    """E2: a task is known from when it is made: those of the file at once, others with their list"""
+    fresh = {"outputs": {}, "started": False, "running": False, "progress": 0,
+             "progressMessage": ""}
+    answer = play(world, sees("[.tasks.b, .tasks.c, .tasks.d, .tasks.e.outputs.x]", "s"),
+                  works(id_="b"), works(),
+                  run_tasks(sees("[.tasks.c, .tasks.d]", "t"), works(id_="d")),
+                  cleanup=[works(id_="c")])
+    world.same(seen(answer, "s"), [fresh, fresh, None, None])
+    world.same(seen(answer, "t"), [fresh, fresh])
+    world.same(sorted(answer["state"]["tasks"]), ["b", "c", "d", "s", "t"])
+
+
+def known_skipped(world):
+    """E8: a skipped task has started, and has no result"""
+    answer = play(world, works(id_="a", if_="no"), config={"no": False})
+    world.same(known(answer, "a"), {"outputs": {}, "started": True, "running": False, "progress": 0,
+                                    "progressMessage": ""})
+
+
+def known_same_id(world):
+    """E2: the same id again in a scope replaces the first"""
+    answer = play(world, shell("echo '::set-output n 1'", id_="a"),
+                  run_tasks(shell("echo '::set-output n 2'", id_="a")))
+    world.same(known(answer, "a")["outputs"]["n"], "2")
 
 
 def known_running(world):
     """a task that runs is running, and its result is none, for those beside it"""
     answer = play(world, background(
-        run_tasks(shell(waits_for("begun")), sees("tasks.b", "s")),
-        shell("touch begun; sleep 60", id_="b")))
+        run_tasks(shell(waits_for("begun")), sees("tasks.g.outputs.backgroundScope.tasks.b", "s")),
+        shell("touch begun; sleep 60", id_="b"), id_="g"))
     was = seen(answer, "s")
     world.same({key: was[key] for key in ("result", "started", "running", "timeout")},
-               {"result": NONE, "started": True, "running": True, "timeout": False})
-    world.same(known(answer, "b")["running"], False, "running, after it was ended")
+               {"result": NONE, "started": True, "running": True, "timeout": None})
+    inner = known(answer, "g")["outputs"]["backgroundScope"]["tasks"]["b"]
+    world.same(inner["running"], False, "running, after it was ended")
 
 
 def known_outputs_at_once(world):
     """variables and outputs are there for others while their script still runs"""
     script = f"echo '::set-var x 1'; echo '::set-output y 2'; touch said; {waits_for('read')}"
-    look = options(sees("if .x and .tasks.b.outputs.y then [.x, .tasks.b.outputs.y] "
-                        'else error("not yet") end', "s"),
-                   retryOnFailure=True, maxRetryCount=50)
+    look = task("run_shell", {"command": 'echo "::set-output-json v [$X, $Y]"; [ $X != null ]',
+                              "envVars": {"X": "x", "Y": "tasks.b.outputs.y"}}, id_="s")
+    look = options(look, retryOnFailure=True, maxRetryCount=50)
     answer = play(world, concurrent(
         shell(script, id_="b"), run_tasks(shell(waits_for("said")), look, shell("touch read")),
         newVariableScope=False))
@@ -369,8 +453,8 @@ def known_progress(world):
     answer = play(world, run_tasks(works(), sees("tasks.l.progress", "half"), id_="l"),
                   run_tasks(sees("tasks.m.progress", "none"), works(), works(), works(), id_="m"))
     world.same((seen(answer, "half"), seen(answer, "none")), (50, 0))
-    three_quarters = options(sees('if .tasks.c.progress < 75 then error("not yet") else 1 end', "w"),
-                             retryOnFailure=True, maxRetryCount=50)
+    look = task("run_shell", {"command": '[ "$P" -ge 75 ]', "envVars": {"P": "tasks.c.progress"}})
+    three_quarters = options(look, retryOnFailure=True, maxRetryCount=50)
     answer = play(world, concurrent(works(), works(), works(),
                                     run_tasks(three_quarters, sees("tasks.c.progress", "s")),
                                     newVariableScope=False, id_="c"))
@@ -399,16 +483,53 @@ def scope_defaults(world):
 
 
 def scope_test_config_vars(world):
-    """the test's configVars are queries over its config and those before them"""
+    """F5: the test's configVars are queries over its config and those before them; nothing sets nothing"""
     answer = play(world, sees("[.a, .b, .c, .d]", "s"), config={"a": 1, "c": 3},
-                  configVars={"b": "a + 1", "d": ".b + 1", "c": "null"})
+                  configVars={"b": "a + 1", "d": ".b + 1", "c": "| empty"})
     world.same(seen(answer, "s"), [1, 2, 3, 3])
 
 
+def scope_test_config_vars_and_input(world):
+    """F5: values given with the run win, and the queries do not see them"""
+    answer = play(world, sees("[.a, .b, .c]", "s"), config={"a": 1},
+                  configVars={"b": "a + 1", "c": "a + 2"}, words=["--input", '{"a": 5, "c": 6}'])
+    world.same(seen(answer, "s"), [5, 2, 6])
+
+
 def scope_test_config_vars_error(world):
-    """a query of the test's configVars that fails makes the test fail before any task"""
-    answer = play(world, says("a"), configVars={"b": 'error("oops")'}, code=FAILED)
-    world.same(("oops" in answer["error"]["message"], ran(world)), (True, []))
+    """Q4: a query of the test's configVars that fails gives an empty object"""
+    answer = play(world, sees("b", "s"), configVars={"b": '| error("oops")'})
+    world.same(seen(answer, "s"), {})
+
+
+def scope_base_paths(world):
+    """S5: testBasePath and taskBasePath are the folders of the test and of the file that is called"""
+    write_test(world, [sees("[.testBasePath, .taskBasePath]", "s")], name="deep/other.yaml")
+    answer = play(world, sees("[.testBasePath, .taskBasePath]", "s"),
+                  external("deep/other.yaml", id_="e"))
+    inner = known(answer, "e")["outputs"]["childScope"]["tasks"]["s"]["outputs"]["v"]
+    world.same((seen(answer, "s"), inner), ([".", "."], [".", "deep"]))
+
+
+def scope_owner(world):
+    """S4: a scope that a container made has scopeOwner, its number"""
+    answer = play(world, concurrent(sees("scopeOwner", "s"), id_="a"),
+                  matrix(sees("[.v, .scopeOwner]", "s"), [7], id_="b"), sees("scopeOwner", "out"))
+    first = known(answer, "a")["outputs"]["childScopes"]["0"]
+    world.same(first["tasks"]["s"]["outputs"]["v"], first["scopeOwner"])
+    world.same(isinstance(first["scopeOwner"], int), True, "it is a number")
+    second = known(answer, "b")["outputs"]["childScopes"]["0"]
+    world.same((second["v"], second["tasks"]["s"]["outputs"]["v"]), (7, [7, second["scopeOwner"]]))
+    world.same(seen(answer, "out"), None)
+
+
+def scope_live(world):
+    """S4: what is set inside is seen in the container's output while it runs"""
+    look = task("run_shell", {"command": '[ "$X" = 5 ]',
+                              "envVars": {"X": "tasks.c.outputs.childScopes.[\"0\"].x"}})
+    play(world, concurrent(shell(f"echo '::set-json x 5'; {waits_for('read')}"),
+                           run_tasks(options(look, retryOnFailure=True, maxRetryCount=100),
+                                     shell("touch read")), id_="c"))
 
 
 def scope_shared_by_run_tasks(world):
@@ -425,7 +546,7 @@ def scope_new_in_run_tasks(world):
                   run_tasks(sees("[.a, .tasks.outer.result]", "first"), sets("a", 2), sets("b", 3),
                             sees("[.a, .b]", "last"), newVariableScope=True, id_="l"),
                   sees("[.a, .b, .tasks.first]", "after"))
-    inner = known(answer, "l")["outputs"]["childScopes"]["0"]
+    inner = known(answer, "l")["outputs"]["childScope"]
     world.same([inner["tasks"][name]["outputs"]["v"] for name in ("first", "last")],
                [[1, SUCCESS], [2, 3]])
     world.same(seen(answer, "after"), [1, None, None])
@@ -437,7 +558,7 @@ def scope_writes_touch_the_nearest(world):
                   run_tasks(run_tasks(run_tasks(sets("a", 1))), sees("a", "in"),
                             newVariableScope=True, id_="l"),
                   sees("a", "out"))
-    inner = known(answer, "l")["outputs"]["childScopes"]["0"]
+    inner = known(answer, "l")["outputs"]["childScope"]
     world.same((inner["a"], inner["tasks"]["in"]["outputs"]["v"], seen(answer, "out")), (1, 1, 0))
 
 
@@ -475,15 +596,15 @@ def scope_of_matrix(world):
 
 
 def scope_of_background(world):
-    """run_task_background shares the scope around it unless newVariableScope"""
-    for own, after in ((False, [1, 2]), (True, [None, None])):
+    """S3: a background task has a scope of its own always, the foreground task with newVariableScope"""
+    for own, after in ((False, [1, None]), (True, [None, None])):
         answer = play(world, background(run_tasks(shell(waits_for("set")), sets("a", 1)),
                                         run_tasks(sets("b", 2), shell("touch set")),
                                         newVariableScope=own, id_="b"), sees("[.a, .b]", "after"))
         world.same(seen(answer, "after"), after, f"newVariableScope {own}")
         (world.folder / "set").unlink()
-    scopes = known(answer, "b")["outputs"]["childScopes"]
-    world.same((scopes["0"]["a"], scopes["1"]["b"]), (1, 2))
+    scopes = known(answer, "b")["outputs"]
+    world.same((scopes["foregroundScope"]["a"], scopes["backgroundScope"]["b"]), (1, 2))
 
 
 def scope_of_options(world):
@@ -492,7 +613,7 @@ def scope_of_options(world):
         answer = play(world, options(sets("a", 1), newVariableScope=own, id_="o"),
                       sees("a", "after"))
         world.same(seen(answer, "after"), after, f"newVariableScope {own}")
-    world.same(known(answer, "o")["outputs"]["childScopes"]["0"]["a"], 1)
+    world.same(known(answer, "o")["outputs"]["childScope"]["a"], 1)
 
 
 def scope_of_attempts(world):
@@ -520,146 +641,30 @@ def scope_child_scopes_of_containers_inside(world):
 # ---- placeholders and queries ----
 
 
-def fill(world, text, **config):
-    """What a text becomes, as the argument of a command."""
-    answer = play(world, task("run_command", {"command": ["printf", "%s", text]}, id_="p"),
-                  config=config)
-    return known(answer, "p")["outputs"]["stdout"]
-
-
-def fill_names(world):
-    """${name} is the variable, ${a.b} and ${list.0} what is at that path"""
-    world.same(fill(world, "<${a}> ${b.c} ${l.1} ${b.d.e}", a="x y", b={"c": 1, "d": {"e": "f"}},
-                    l=["p", "q"]), "<x y> 1 q f")
-
-
-def fill_unknown(world):
-    """an unknown ${name} stays as it is"""
-    for text in ("${nobody}", "x ${nobody} y", "${a.nobody}", "${a.b.c}", "$nobody", "${", "${}",
-                 "$", "$$", "${no body}", "a}b"):
-        world.same(fill(world, text, a={"b": 1}), text)
-
-
-def fill_escaped(world):
-    """$${ is a ${ that is left alone"""
-    world.same(fill(world, "$${a} $${{.a}} ${a}", a=1), "${a} ${{.a}} 1")
-
-
-def fill_queries(world):
-    """${{jq}} is what the query gives, with or without a leading dot; nothing leaves it as it is"""
-    world.same(fill(world, "${{.a + 1}} ${{a + 2}} ${{ [.a, {b: .a}] }} ${{.l | map(. * 2)}}", a=1,
-                    l=[1, 2]), '2 3 [1,{"b":1}] [2,4]')
-    world.same(fill(world, "x ${{empty}} ${{.l[]}}", l=[1, 2]), "x ${{empty}} 1")
-    world.same(fill(world, '${{ "}}" + .a }}|${{ {a: {b: .a}} | .a.b }}', a="z"), "}}z|z")
-
-
-def fill_query_error(world):
-    """a ${{jq}} that fails makes the task fail, and the error names the field"""
-    answer = play(world, shell('echo ${{error("oops")}} >> ran', id_="a"), code=FAILED)
-    message = answer["error"]["message"]
-    world.same(("oops" in message, "command" in message, ran(world)), (True, True, []))
-
-
-def fill_query_at_load(world):
-    """a ${{jq}} that is no query, or does not end, is an error at load"""
-    check(world, shell("echo ${{1 +}}")).gives(FAILED).says("test.yaml:")
-    check(world, shell("echo ${{.a")).gives(FAILED).says("${{", "}}")
-
-
-def fill_types_inside_text(world):
-    """inside a longer text strings stand as they are and the rest as JSON"""
-    world.same(fill(world, "${s}|${n}|${t}|${o}|${z}|${f}", s="a \"b\"", n=1.5, t=True,
-                    o={"a": [1, None]}, z=None, f=False),
-               'a "b"|1.5|true|{"a":[1,null]}|null|false')
-
-
-def fill_keeps_types(world):
-    """a text that is one placeholder and nothing else becomes the value with its type"""
-    values = [1, "two", {"three": 3}, [4], None, True]
-    answer = play(world, matrix(sees("v", "s"), "${values}", id_="m"),
-                  config={"values": values})
-    scopes = known(answer, "m")["outputs"]["childScopes"]
-    world.same([scopes[str(i)]["v"] for i in range(len(values))], values)
-    world.write("other.yaml", json.dumps({"tasks": [works()]}))
-    answer = play(world, external("other.yaml", id_="e", testConfig={
-        "n": "${n}", "q": "${{.n + 1}}", "text": "${n}!", "deep": {"list": ["${o}"]}}),
-        config={"n": 1, "o": {"p": 2}})
-    world.same({key: known(answer, "e")["outputs"]["childScopes"]["0"][key]
-                for key in ("n", "q", "text", "deep")},
-               {"n": 1, "q": 2, "text": "1!", "deep": {"list": [{"p": 2}]}})
-
-
-def fill_other_types(world):
-    """placeholders stand for numbers, booleans, durations, lists; text that reads as one is one"""
-    for flag in (True, "true"):
-        play(world, options(fails(), ignoreFailure="${flag}"), config={"flag": flag})
-    for count in (2, "2"):
-        play(world, concurrent(fails(), works(), works(), failureThreshold="${n}",
-                               successThreshold=2), config={"n": count})
-    for span in ("10ms", 0, "0"):
-        play(world, task("sleep", {"duration": "${d}"}), config={"d": span})
-    play(world, task("run_command", {"command": "${words}"}),
-         config={"words": ["sh", "-c", "echo a >> ran"]})
-    world.same(ran(world), ["a"])
-
-
-def fill_wrong_type(world):
-    """what does not fit its field makes the task fail, and the error names the field"""
-    for config in ({"flag": "maybe"}, {"flag": 3}, {}):
-        answer = play(world, options(works(), ignoreFailure="${flag}"), config=config, code=FAILED)
-        world.same("ignoreFailure" in answer["error"]["message"], True, answer["error"]["message"])
-
-
-def fill_json_in_place_of_text(world):
-    """what is no text stands in a text field as JSON"""
-    answer = play(world, task("run_shell", {"command": "${o}", "shell": "cat"}, id_="p"),
-                  config={"o": {"a": [1]}})
-    world.same(known(answer, "p")["outputs"]["stdout"], '{"a":[1]}')
-
-
-def fill_once(world):
-    """what was put in place is not looked at again, and keys are left alone"""
-    world.same(fill(world, "${a}", a="${b} ${{.b}}", b="no"), "${b} ${{.b}}")
-    world.write("other.yaml", json.dumps({"tasks": [works()]}))
-    answer = play(world, external("other.yaml", id_="e", testConfig={"${a}": 1}), config={"a": "x"})
-    world.same("${a}" in known(answer, "e")["outputs"]["childScopes"]["0"], True, "the key is kept")
-
-
-def fill_exact_name_first(world):
-    """a variable whose name has dots in it comes before a path"""
-    world.same(fill(world, "${a.b}", **{"a.b": "name", "a": {"b": "path"}}), "name")
-
-
-def fill_at_their_turn(world):
-    """tasks inside a container are filled in when their own turn comes"""
-    play(world, sets("a", 1), run_tasks(shell("echo ${a} >> ran"), sets("a", 2),
-                                        shell("echo ${a} >> ran")))
-    world.same(ran(world), ["1", "2"])
-
-
-def fill_not_in_queries(world):
-    """queries are no texts: placeholders in them are left alone"""
-    answer = play(world, sees('"${a}"', "s"), config={"a": 1})
-    world.same(seen(answer, "s"), "${a}")
-
-
-def fill_from_tasks(world):
-    """outputs of tasks are variables: ${tasks.ID.outputs.NAME}"""
-    play(world, shell("echo '::set-output n 7'", id_="a"),
-         shell("echo ${tasks.a.outputs.n} ${{tasks.a.result}} >> ran"))
-    world.same(ran(world), ["7", "1"])
-
-
 def query_dots(world):
-    """queries get a leading dot when they lack one, and are jq as they stand otherwise"""
+    """Q1: queries get a leading dot when they lack one, whatever they are"""
     config = {"a": 1, "max": 2, "first": [3], "keys": 9, "o": {"b": 4}}
-    for query, value in (("a", 1), (".a", 1), ("o.b", 4), ("max", 2), ("first[0] + 1", 4),
-                         ("first[0] > 2", True), ("| .a", 1), ("[.a, .max]", [1, 2]),
-                         ("{a: .a}", {"a": 1}), ('"t"', "t"), ("-1", -1), ("true", True),
-                         ("null", None), ("range(3)", 0), ("if .a then 5 else 6 end", 5),
-                         ("keys | length", 6), ("keys", 9), ("not", False), ("@json \"x\"", "x"),
-                         ("nobody", None), ("(.a)", 1), ("a as $x | $x + 1", 2)):
-        world.same(seen(play(world, sees(query, "s"), config=config), "s"), value, query)
+    rows = (("a", 1), (".a", 1), ("o.b", 4), ("max", 2), ("first[0] + 1", 4),
+            ("first[0] > 2", True), ("| .a", 1), ("| [.a, .max]", [1, 2]), ("| {a: .a}", {"a": 1}),
+            ('"o".b', 4), ('"t"', None), ("true", None), ("null", None), ("5", 0.5),
+            ("| range(3)", 0), ("| if .a then 5 else 6 end", 5), ("keys | . + 1", 10),
+            ("keys", 9), ("not", None), ("nobody", None), ("a as $x | $x + 1", 2),
+            ("first.[0]", 3), ("o.[\"b\" | tostring]", 4),
+            ('| "00" * 3', "000000"), ('s | ltrimstr("0x")', "ab"), ("| [range(2)]", [0, 1]),
+            ('s | capture("x(?<d>.)")', {"d": "a"}), ("s[2:]", "ab"))
+    inner = [task("run_shell", {"command": 'echo "::set-output-json v $V"', "envVars": {"V": query}},
+                  id_=f"s{i}") for i, (query, _) in enumerate(rows)]
+    answer = play(world, *inner, config={**config, "s": "0xab"})
+    for i, (query, value) in enumerate(rows):
+        world.same(seen(answer, f"s{i}"), value, query)
+
+
+def query_refused(world):
+    """Q1: what cannot stand behind a dot is an error at load that says how it is written"""
+    for query in ("(.a)", "range(3)", "{a: .a}", "if .a then 1 else 2 end", "@json"):
+        check(world, works(if_=query)).gives(FAILED).says("`| EXPRESSION`")
+    check(world, works(if_="true")).gives(DONE).says("warning", "`| true`")
+    check(world, works(if_="| nope(1)")).gives(DONE).says("warning", "nope/1 is not defined")
 
 
 def query_exact_integers(world):
@@ -872,4 +877,4 @@ if __name__ == "__main__":
     groups = ["test_", "envelope_", "known_", "scope_", "fill_", "query_", "cleanup_",
               "many_", "deep_"]
     cases = [case for prefix in groups for case in cases_of(here, prefix)]
-    sys.exit(run_all(choose(cases + LATES, sys.argv[2:]), sys.argv[1]))
+    sys.exit(run_all(choose(cases + LATES + TITLED, sys.argv[2:]), sys.argv[1]))

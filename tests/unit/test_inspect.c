@@ -779,14 +779,14 @@ static const char tasks_text[] = "name: demo\n"
                                  "    id: nap\n"
                                  "    title: Nap for ${{ vars.nap }} by ${who}\n"
                                  "    if: tasks.x | not\n"
-                                 "    config: {duration: '${{ wait }}'}\n"
+                                 "    configVars: {duration: wait}\n"
                                  "  - name: run_tasks\n"
                                  "    config:\n"
                                  "      tasks:\n"
                                  "        - name: run_shell\n"
                                  "          config:\n"
-                                 "            command: echo ${a} ${{ b.c }} $${no}\n"
-                                 "            shellArgs: [-e, '${x}']\n"
+                                 "            command: echo ${a} ${{ b.c }}\n"
+                                 "            shellArgs: [-e]\n"
                                  "            envVars: {X: x.y}\n"
                                  "        - name: run_shell\n"
                                  "          config: {command: 'true'}\n"
@@ -809,11 +809,8 @@ static void a_config_lists_queries_and_placeholders_of_a_task(void **state) {
     expect_expressions(&flow->main->nodes[0], ".if@6: tasks.x | not\n"
                                               ".title@5:  vars.nap \n"
                                               ".title@0: who\n"
-                                              ".config.duration@7:  wait \n");
-    expect_expressions(&inner->nodes[0], ".config.command@13: a\n"
-                                         ".config.command@13:  b.c \n"
-                                         ".config.shellArgs[1]@14: x\n"
-                                         ".config.envVars.X@15: x.y\n");
+                                              ".configVars.duration@7: wait\n");
+    expect_expressions(&inner->nodes[0], ".config.envVars.X@15: x.y\n");
     expect_expressions(&inner->nodes[1], ".configVars.shell@18: vars.shell\n");
     expect_expressions(&flow->main->nodes[1], "");
     expect_expressions(&flow->main->nodes[3], ".config.assertions[0].query@28: .up\n");

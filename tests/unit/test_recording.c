@@ -978,6 +978,7 @@ static void a_task_that_was_tried_again_is_as_it_ended(void **state) {
     "    id: all\n"                                                                                            \
     "    config:\n"                                                                                            \
     "      failureThreshold: 0\n"                                                                              \
+    "      ignoreResult: true\n"                                                                               \
     "      tasks:\n"                                                                                           \
     "        - {name: run_shell, id: a, " SCRIPT(                                                              \
         "echo ::set-json v 1") "}\n"                                                                           \
