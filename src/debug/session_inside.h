@@ -1,7 +1,7 @@
 /* session_inside.h - a session in memory: for the files that make it up.
  *
  * Reading order: session.c (life, what is kept, what is told), session_stops.c (where frames stop, and how
- * they go on), session_frames.c (frames for people, and changes that wait), session_travel.c (back,
+ * they go on), session_passing.c (stops that are passed over while an expression holds), session_frames.c (frames for people, and changes that wait), session_travel.c (back,
  * differences, one node again: what is asked of the record, which travel.c reads on other threads).
  *
  * `value` is the session as the run keeps it (session.h has the layout): whoever changes something that
