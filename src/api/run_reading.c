@@ -374,6 +374,10 @@ static void remove_places(Prune *p, Store *store, const RunRow *row) {
     char *results = folder ? store_results_folder(folder, row->run) : NULL;
     if (results) folder_remove(results);
     mem_free(results);
+    Buf own = BUF_INIT; /* of one that failed, and could have gone on */
+    buf_printf(&own, "%s/run-%lld", folder ? folder : "", (long long)row->run);
+    if (folder) folder_remove(own.data);
+    buf_clear(&own);
 }
 
 /* A run that somebody is running is left alone; one that is damaged does not keep the others. */

@@ -247,6 +247,19 @@ static void note_node(Step *step, const char *folder) {
     mem_free(path);
 }
 
+/* The folder of the run is left as if it had not been there, when nobody has anything in it. */
+static void leave_folder(const char *run, const char *test) {
+    struct stat st;
+    bool used = lstat(test, &st) != 0 || st.st_size > 0;
+    DIR *dir = used ? NULL : opendir(run);
+    for (struct dirent *entry; dir && !used && (entry = readdir(dir));) {
+        const char *name = entry->d_name;
+        used = strcmp(name, ".") != 0 && strcmp(name, "..") != 0 && strcmp(name, TEST_RESULT) != 0;
+    }
+    if (dir) closedir(dir);
+    if (!used && unlink(test) == 0) rmdir(run);
+}
+
 /* Nearly all tasks write none of them: then nothing but a few calls of the system is done here. */
 void task_files_keep(Step *step) {
     char *run = run_folder(step, NULL);
@@ -274,6 +287,7 @@ void task_files_keep(Step *step) {
         }
         unlink(summary);
         if (rmdir(own) != 0) folder_remove(own);
+        leave_folder(run, test);
         mem_free(folder);
         mem_free(results);
         mem_free(summary);

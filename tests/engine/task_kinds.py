@@ -661,7 +661,11 @@ def shell_keeps_files(world):
 def shell_keeps_nothing(world):
     """X6: an empty summary and an empty folder are not kept; and what is kept goes with the run"""
     play(world, shell("true"))
-    world.same(kept(world), {})
+    play(world, fails(), code=FAILED)
+    world.same((kept(world), list(world.folder.glob(".pawl/**/run-*"))), ({}, []))
+    play(world, shell('echo x > "$PAWL_TEST_RESULT"; exit 1'), code=FAILED)
+    world("prune", "--older-than", "0s", "--runs").gives(DONE)
+    world.same((kept(world), list(world.folder.glob(".pawl/**/run-*"))), ({}, []))
     play(world, shell('echo x > "$PAWL_SUMMARY"'))
     world.same(len(kept(world)), 2)
     world("prune", "--older-than", "0s", "--runs").gives(DONE)
