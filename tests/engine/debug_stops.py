@@ -1573,7 +1573,7 @@ def frames_that_have_ended(world):
 
 def frames_fill_in_titles(world):
     """placeholders in the title of a task are filled in wherever a frame shows it, with what is pending in its config"""
-    titled = dict(works(id_="two"), title="Deploy ${v} to ${where.host}")
+    titled = dict(works(id_="two"), title="Deploy ${v} to ${{where.host}}")
     with debug_tasks(world, sets("v", "1.4"), sets("where", {"host": "eu"}), titled) as d:
         d.set(task_id="two")
         stop = d.go("continue").one
@@ -1582,7 +1582,7 @@ def frames_fill_in_titles(world):
         d.call("set", path=".v", value="2.0")
         world.same((d.call("config")["title"], d.call("frame")["title"]), ("Deploy 2.0 to eu", "Deploy 1.4 to eu"))
         d.call("unset", path=".where")
-        world.same(d.call("config")["title"], "Deploy 2.0 to ${where.host}")  # it is not there
+        world.same(d.call("config")["title"], "Deploy 2.0 to <nil>")  # it is not there
 
 
 def frames_external_tasks(world):
