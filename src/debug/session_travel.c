@@ -44,8 +44,11 @@ Json session_ask_state(Session *s, Json fields, Error *err) {
 }
 
 Json session_ask_back(Session *s, Frame *f, int64_t count, Error *err) {
-    return with_fields(question_of(s, false, err),
-                       OBJECT(KEY("frame", frame_id(f)), KEY("count", count)));
+    HookPosition at = frame_is_parked(f) ? frame_position(f) : HOOK_BEFORE;
+    bool midst = at == HOOK_ON_ERROR || at == HOOK_DURING;
+    return with_fields(
+        question_of(s, false, err),
+        OBJECT(KEY("frame", frame_id(f)), KEY("count", count), KEY("midst", json_bool(midst))));
 }
 
 Json session_ask_checkpoint(Session *s, int64_t checkpoint, Error *err) {

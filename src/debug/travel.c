@@ -290,18 +290,34 @@ static ptrdiff_t step_back(const Lineage *line, int64_t frame, int64_t count, in
     return at;
 }
 
-/* The checkpoint that leads to `count` steps before here; 0 on error. */
-static int64_t find_back(const Past *p, int64_t frame, int64_t count, int64_t *then, Error *err) {
+/* Where the node that a frame is in the midst of is next; 0: that is further back than the stretch goes. */
+static int64_t before_the_node(const Lineage *line, int64_t frame, bool whole) {
+    ptrdiff_t own = last_move(line, frame == 1 ? 0 : frame, line->n);
+    return own >= 0                         ? line->items[own].seq
+           : whole && frame == 1 && line->n ? line->items[0].seq
+                                            : 0;
+}
+
+/* The checkpoint that leads to `count` steps before here; 0 on error. midst: the frame's node has begun, or failed, and
+ * the first step back leads to before it. */
+static int64_t find_back(const Past *p, int64_t frame, int64_t count, bool midst, int64_t *then,
+                         Error *err) {
     bool ok = true, whole = false;
     int64_t seq = 0;
     for (size_t max = STRETCH; ok && !seq && !whole; max *= 16) {
         Lineage line = {0};
         ok = read_line(p, max, &line, err);
         whole = line.n < max;
-        ptrdiff_t at = ok ? step_back(&line, frame, count, then) : -1;
-        /* the frame's own step may be further back than the stretch goes */
-        bool sure = at >= 0 && (whole || frame == 1 || *then == frame);
-        seq = sure ? line.items[at].parent : 0;
+        int64_t near = ok && midst ? before_the_node(&line, frame, whole) : 0;
+        *then = frame;
+        if (near && count == 1) {
+            seq = near;
+        } else {
+            ptrdiff_t at = ok ? step_back(&line, frame, count - (near != 0), then) : -1;
+            /* the frame's own step may be further back than the stretch goes */
+            bool sure = at >= 0 && (whole || frame == 1 || *then == frame);
+            seq = sure ? line.items[at].parent : 0;
+        }
         lineage_clear(&line);
     }
     if (ok && !seq) {
@@ -316,7 +332,8 @@ Json travel_back(Store *store, Json question, Error *err) {
     Past p;
     if (!past_init(&p, store, question, err)) return json_none();
     int64_t frame = number_of(question, "frame"), then = frame;
-    int64_t seq = find_back(&p, frame, number_of(question, "count"), &then, err);
+    bool midst = json_truthy(json_object_get_c(question, "midst"));
+    int64_t seq = find_back(&p, frame, number_of(question, "count"), midst, &then, err);
     Json out = seq ? place_json(&p, question, seq, then, err) : json_none();
     past_clear(&p);
     return out;

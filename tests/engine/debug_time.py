@@ -16,7 +16,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 from debugger import BRANCHES as FORK, Debugger, debug, debug_tasks  # noqa: E402
 from playbook import Server, choose, sets, shell  # noqa: E402
-from world import Broken, DONE, FAILED, TIMEOUT, USAGE, cases_of, paced, run_all  # noqa: E402
+from world import Broken, DONE, FAILED, TIMEOUT, USAGE, WAITING, cases_of, paced, run_all  # noqa: E402
 
 CHAIN = "state: {n: 1}\nnodes:\n" + "".join(
     f"  - {{name: s{i}, jq: '{{n: (.n * 2 + {i}), seen: ((.seen // []) + [{i}])}}'}}\n" for i in range(1, 9))
@@ -172,6 +172,25 @@ steps:
   - {id: b, type: script, config: {command: echo b >> ran}}
   - {id: z, type: script, config: {command: echo z >> ran}}
 """
+
+
+def back_to_before_what_failed(world):
+    """from a pause at an error, or in the midst of a node, `back` leads to before that node; the next one further"""
+    world.write("in.yaml", "nodes: [{name: x, shell: 'exit 3'}]\n")
+    first = {"shell": "{name: x, shell: 'exit 3'}", "jq": "{name: x, jq: 'error(\"no\")'}",
+             "workflow": "{name: s, workflow: ./in.yaml}"}
+    for thread, node in first.items():
+        world.write(f"{thread}.yaml", f"nodes: [{{name: p, jq: '{{}}'}}, {{name: q, jq: '{{}}'}}, {node}]\n")
+        world("run", f"{thread}.yaml", "--thread", thread, "--break", "error", "-q").gives(WAITING)
+        with Debugger(world, thread) as d:
+            world.same(d.call("back")["node"], "x", "where the first leads")
+            world.same(d.call("back")["node"], "s" if thread == "workflow" else "q", "where the next leads")
+            d.call("goto", checkpoint=1)
+            world.same(d.call("frame")["node"], "p", "at the beginning")
+        world.write("alone.yaml", f"nodes: [{node}]\n")
+        world("run", "alone.yaml", "--thread", f"{thread}-alone", "--break", "error", "-q").gives(WAITING)
+        with Debugger(world, f"{thread}-alone") as d:
+            world.same(d.call("back")["node"], "x", "the first of all")
 
 
 def back_in_a_test(world):
@@ -1772,7 +1791,7 @@ def clock_of_a_command_that_is_left(world):
                 ended(d, operation="skip")
                 is_gone(world, pid)
                 continue
-            world.same(d.call(operation, **args)["node"], "z" if operation == "goto" else "f")
+            world.same(d.call(operation, **args)["node"], "z" if operation == "goto" else "a")
             is_gone(world, pid)
             world.same(next_event(d, "settled", "continue")["status"], "completed")
         world.same(state_of(world, f"t{number}")["z"], 1)
