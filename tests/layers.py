@@ -155,6 +155,7 @@ NOT_OF_OURS = {
     "io/worker_program.c": "PAWL_PYTHON and PAWL_NODE of the run's environment",
     "host/host.c": "variables that runs inherit always, or never",
     "exec/exec_pipeline.c": "variables that the commands of a pipeline get",
+    "exec/exec_task_shell.c": "PAWL_NODE of the run's environment, and variables that scripts get",
 }
 
 

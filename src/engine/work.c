@@ -1004,9 +1004,7 @@ const char *step_run_folder(Step *s, Error *err) {
 const char *step_results_folder(Step *s, Error *err) {
     Engine *e = s->run->engine;
     const char *folder = e->options.store ? engine_folder(e, err) : NULL;
-    if (folder && !s->run->results) {
-        s->run->results = store_results_folder(folder, s->run->row.run);
-    }
+    if (folder && !s->run->results) s->run->results = store_results_folder(folder, s->run->row.run);
     return folder ? s->run->results : NULL;
 }
 

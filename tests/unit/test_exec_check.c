@@ -430,12 +430,13 @@ static void h1_it_asks_until_it_passes(void **state) {
 
 static void h1_what_waits_is_asked_again_even_if_misses_fail(void **state) {
     (void)state;
-    passes("check_http_metrics",
-           "{url: '@/nth/waits?200:other%201|200:m%201|200:m%203', pollInterval: 20ms, failOnCheckMiss: "
-           "true, assertions: [{name: d, metric: m, mode: delta, operator: gte, value: 2}]}",
-           "{\"passedAssertions\": [\"d\"], \"failedAssertions\": null, \"values\": {\"d\": 3}, "
-           "\"deltas\": {\"d\": 2}, \"baselines\": {\"d\": 1}, \"scrapeErrors\": 0, "
-           "\"assertionErrors\": 0}");
+    passes(
+        "check_http_metrics",
+        "{url: '@/nth/waits?200:other%201|200:m%201|200:m%203', pollInterval: 20ms, failOnCheckMiss: "
+        "true, assertions: [{name: d, metric: m, mode: delta, operator: gte, value: 2}]}",
+        "{\"passedAssertions\": [\"d\"], \"failedAssertions\": null, \"values\": {\"d\": 3}, "
+        "\"deltas\": {\"d\": 2}, \"baselines\": {\"d\": 1}, \"scrapeErrors\": 0, "
+        "\"assertionErrors\": 0}");
 }
 
 static void a_miss_fails_when_asked_to(void **state) {
