@@ -47,7 +47,7 @@ bool metric_assertion_init(MetricAssertion *m, Json object, const MetricDefaults
     m->labels = texts_of(json_object_get_c(object, "labels"));
     m->op = number_operator(json_object_get_c(object, "operator"));
     m->delta = json_string_is(json_object_get_c(object, "mode"), "delta");
-    Json wanted = json_kind(value) == JSON_STRING /* as placeholders in a longer text give it */
+    Json wanted = json_kind(value) == JSON_STRING /* in quotes */
                       ? json_number_parse(json_string_data(&value), json_string_len(value))
                       : json_ref(value);
     bool is_number = json_is_none(value) || json_kind(wanted) == JSON_NUMBER;

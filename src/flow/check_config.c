@@ -1,5 +1,4 @@
 /* check_config.c - what can be said of the config of check_http_json and check_http_metrics before anything runs. */
-#define _GNU_SOURCE
 #include "loader.h"
 
 #include <string.h>
@@ -14,9 +13,7 @@ static void check_json_assertion(Loader *ld, const YamlNode *item) {
     const YamlNode *query = text_of(item, "query");
     const YamlPair *exists = yaml_pair(item, "exists"), *op = yaml_pair(item, "operator");
     const YamlPair *value = yaml_pair(item, "value");
-    if (query && !memmem(query->text, query->len, "${", 2)) {
-        load_expr(ld, query, (Scope){0}); /* for its problems */
-    }
+    if (query) load_expr(ld, query, (Scope){0}); /* for its problems */
     if (exists && (op || value)) {
         report_at(ld->reporter, exists->key->spot,
                   "`exists` asks whether there is a value, `%s` which; an assertion asks one.",
