@@ -51,9 +51,9 @@ typedef struct Side {
 struct Fiber {
     void (*fn)(void *ctx);
     void *ctx;
-    char *stack; /* NULL: it has not begun */
+    char *stack; /* NULL: it has none yet */
     Side own, caller;
-    bool ended;
+    bool begun, ended; /* with its function */
 };
 
 /* ---- switching ---- */
@@ -153,13 +153,13 @@ Fiber *fiber_new(void (*fn)(void *ctx), void *ctx) {
     spare = NULL;
     f->fn = fn;
     f->ctx = ctx;
-    f->ended = false;
+    f->begun = f->ended = false;
     return f;
 }
 
 void fiber_free(Fiber *f) {
     if (!f) return;
-    assert(!f->stack || f->ended);
+    assert(!f->begun || f->ended);
     if (waits_for_more && !spare && f->stack) {
         spare = f;
         return;
@@ -173,6 +173,7 @@ void fiber_free(Fiber *f) {
 
 bool fiber_resume(Fiber *f) {
     assert(!f->ended);
+    f->begun = true;
     if (!f->stack) {
         f->stack = stack_new();
         getcontext(&f->own.context);
