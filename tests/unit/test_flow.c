@@ -903,7 +903,9 @@ static void kinds_are_found_by_name(void **state) {
     (void)state;
     for (size_t i = 0; i < KIND_COUNT; i++) {
         assert_int_equal(kinds[i].id, i);
-        assert_ptr_equal(kind_find(kinds[i].dialect, kinds[i].name), &kinds[i]);
+        const Kind *found = kind_find(kinds[i].dialect, kinds[i].name);
+        /* that of The Edge Agent is shown as what it is, and taken by its files alone */
+        assert_int_equal(found->id, i == KIND_EDGE_AGENT ? KIND_PYTHON : i);
     }
     assert_null(kind_find(DIALECT_GRAPH, "agent"));
     assert_int_equal(kind_find(DIALECT_GRAPH, "sleep")->id, KIND_SLEEP);
