@@ -166,7 +166,7 @@ static void check_node(const Node *node) {
         CHECK(!info->required || !json_is_none(param->value) || is_from_query(node, i));
         CHECK(!info->required || info->type != PARAM_JQ || param->expr);
         CHECK(info->type != PARAM_NODE || param->node);
-        CHECK(!holds_graph(info->type) || param->graph);
+        CHECK(!holds_graph(info->type) || param->graph || !info->required);
         if (param->node) {
             check_node(param->node);
         }
