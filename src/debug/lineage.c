@@ -387,6 +387,8 @@ static void go_on(Past *p, FrameNow *f, int64_t at) {
     FrameNow *all = json_is_none(root) ? NULL : &p->frames[root.i];
     json_unref(key);
     if (f != all) shift_open(f, f->paused_at, at);
+    /* of work under way that has no row of its own: what it took before counts */
+    if (f->since <= f->paused_at && at > f->paused_at) f->since += at - f->paused_at;
     if (!--p->standing && all) shift_open(all, p->held_at, at);
     f->paused_at = 0;
 }
@@ -455,6 +457,7 @@ static void note(Past *p, size_t i) {
               (lineage_is(c, "resumed") && lineage_is(&p->line->items[i - 1], "failed")))) {
         begin_anew(p, c->at);
     }
+    bool stood = f->paused_at != 0;
     if (!lineage_is(c, "paused") && *c->node) go_on(p, f, c->at);
     if (lineage_is_step(c)) {
         close_node(p, f, i);
@@ -462,7 +465,7 @@ static void note(Past *p, size_t i) {
         open_node(p, f, c);
     } else if (lineage_is(c, "paused")) {
         note_pause(p, f, i);
-    } else if (lineage_is(c, "resumed") || lineage_is(c, "joined")) {
+    } else if (lineage_is(c, "joined") || (lineage_is(c, "resumed") && !stood)) {
         f->since = c->at;
     } else if (lineage_is(c, "moved")) {
         f->paused = NULL;

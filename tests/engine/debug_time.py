@@ -1798,6 +1798,23 @@ def clock_of_a_command_that_is_left(world):
     world.same(world.read("ran"), "done\n", "what ran: only what was gone back to")
 
 
+def clock_of_a_node_that_was_paused_in_its_midst(world):
+    """the time of a node counts what it worked before a pause and after it, and not the pause"""
+    world.write("w.yaml", "nodes: [{name: a, shell: 'touch begun; for i in $(seq 40); do sleep 0.1; done'}]\n")
+    process = world.start("run", "w.yaml", "--thread", "t", "-q")
+    world.until((world.folder / "begun").exists, "it is under way")
+    with Debugger(world, "t") as d:
+        d.call("pause")
+        d.wait("paused")
+        time.sleep(5)
+        next_event(d, "settled", "continue")
+    process.communicate(timeout=TIMEOUT)
+    with Debugger(world, "t") as d:
+        took = [s["took"] for s in d.call("history")["steps"] if s["node"] == "a"][-1]
+    if not 4000 <= took < 9000:
+        raise Broken(f"a node that worked for four seconds, and stood still for five, took {took} ms")
+
+
 def clock_of_what_cannot_be_frozen(world):
     """work that cannot be frozen is let finish, and its frame stops before the next node"""
     with Server(world) as server, \
