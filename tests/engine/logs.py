@@ -72,7 +72,7 @@ steps:
 """)
     world("run", "tasks.yaml", "--thread", "t", "-q").gives(DONE)
     world.same([(p["node"], p["stream"], p["text"]) for p in pieces(world, "t")],
-               [("one", "stdout", "hello\n"), ("two", "stderr", "two\n")])
+               [("one", "stdout", "hello\n"), ("two", "stdout", "two\n")])
     world("run", "steps.yaml", "--thread", "p", "-q").gives(DONE)
     world.same(text_of(world, "p", "build"), "building\n")
 
