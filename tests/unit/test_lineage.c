@@ -543,7 +543,7 @@ static void history_says_where_it_was_paused(void **state) {
     store_batch_clear(&b);
     run_row_clear(&row);
     expect_history((LineageQuery){0}, "[\"checkpoint\", \"paused\", \"took\"]",
-                   "[[4, true, 1], [6, true, 1]]");
+                   "[[4, true, 2], [6, true, 1]]");
     expect_history((LineageQuery){.all = true, .limit = 2}, "[\"status\", \"paused\", \"current\"]",
                    "[[\"completed\", true, false], [\"paused\", true, true]]");
 }
