@@ -161,7 +161,7 @@ int regex_search_next(RegexSearch *s) {
 struct RegexWorker {
     pthread_mutex_t lock;
     pthread_cond_t asked, answered;
-    size_t wanted; /* matches that are looked for now; 0: none */
+    size_t wanted; /* how many matches it is asked for; 0: it rests */
     bool left;     /* nobody waits for it any more: it frees itself */
     atomic_bool stop;
     RegexSearch search;
