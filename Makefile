@@ -11,6 +11,8 @@ WERROR ?= true
 # DEPS=no: never install anything.
 DEPS ?= yes
 FUZZ_SECONDS ?= 60
+# Tests of which `make test` runs a part: PAWL_TEST_ALL has them whole.
+SWEEPS = unit/store_damage unit/jq unit/divergence unit/engine engine/space engine/subscriptions
 COVERAGE_BAR ?= 90
 
 BUILD := build
@@ -24,7 +26,8 @@ LTO = $(if $(findstring clang,$(shell $(CC) --version 2>/dev/null)),false,true)
 OPTIONS_release = --buildtype=release -Doptimization=2 -Db_ndebug=true -Db_lto=$(LTO) \
 	--prefix=$(PREFIX)
 OPTIONS_asan = --buildtype=debug -Doptimization=1 -Db_sanitize=address,undefined \
-	-Db_lundef=false -Dwerror=$(WERROR) -Dtests=enabled -Dfaults=true
+	-Db_lundef=false -Dwerror=$(WERROR) -Dtests=enabled -Dfaults=true \
+	-Db_pie=false -Db_staticpic=false -Dc_args='-fno-pie -g1' -Dc_link_args=-no-pie
 OPTIONS_tsan = --buildtype=debug -Doptimization=1 -Db_sanitize=thread -Db_lundef=false \
 	-Dwerror=$(WERROR) -Dtests=enabled
 OPTIONS_coverage = --buildtype=debug -Db_coverage=true -Dtests=enabled
@@ -32,7 +35,7 @@ OPTIONS_fuzz = --buildtype=debug -Doptimization=2 -Db_sanitize=address,undefined
 	-Db_lundef=false -Dfuzz=true -Dtests=enabled
 $(BUILD)/fuzz/build.ninja: export CC = clang
 
-.PHONY: all run test test-release test-asan test-tsan crash bench bench-engine bench-instructions bench-logs fuzz coverage format check-format \
+.PHONY: all run tour test test-release test-asan test-tsan crash bench bench-engine bench-instructions bench-logs bench-server fuzz coverage format check-format \
 	install clean deps help
 .DEFAULT_GOAL := all
 .SECONDARY:
@@ -41,7 +44,10 @@ all: $(BUILD)/release/build.ninja ## build build/pawl (release)
 	@$(NINJA) $(BUILD)/release
 	@ln -sfn release/pawl $(BUILD)/pawl
 
-run: all ## a short tour: a workflow that stops and goes on
+run: all ## a server with the examples and a paused run, at http://127.0.0.1:7295
+	@examples/serve.sh $(BUILD)/pawl $(BUILD)/run
+
+tour: all ## a short tour: a workflow that stops and goes on
 	@examples/workflows/tour.sh $(BUILD)/pawl
 
 test: test-release test-asan ## all tests, in release and under ASan and UBSan
@@ -58,9 +64,9 @@ test-tsan: $(BUILD)/tsan/build.ninja ## the tests under TSan
 	@$(NINJA) $(BUILD)/tsan test-programs
 	@tests/run $(BUILD)/tsan
 
-crash: test-asan ## kill pawl, and fail its disk, at every single write (minutes)
+crash: test-asan ## kill pawl, and fail its disk, at every single write; long sweeps whole (half an hour)
 	@tests/faults/sweep.py --pawl $(BUILD)/asan/pawl
-	@PAWL_TEST_ALL=1 tests/run -k 'unit/store_damage' $(BUILD)/asan
+	@for name in $(SWEEPS); do PAWL_TEST_ALL=1 tests/run -k $$name $(BUILD)/asan || exit 1; done
 
 bench: $(BUILD)/release/.bench ## all benchmarks; make bench-NAME runs one
 	@$(NINJA) $(BUILD)/release bench-programs
@@ -76,6 +82,9 @@ bench-engine: $(BUILD)/.deps-peers $(BUILD)/release/.bench ## the engine beside 
 
 bench-logs: all ## what it costs to keep what nodes print
 	@bench/logs $(BUILD)/release
+
+bench-server: all $(BUILD)/.deps-bench $(BUILD)/.deps-peers ## the server beside LangGraph's and a bare one of node (from npm)
+	@bench/server $(BUILD)/release
 
 bench-instructions: $(BUILD)/release/.bench ## instructions instead of time (needs valgrind)
 	@$(NINJA) $(BUILD)/release bench-programs

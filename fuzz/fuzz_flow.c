@@ -151,9 +151,10 @@ static bool is_from_query(const Node *node, size_t param) {
     return false;
 }
 
+/* A test that is not there is read when its task begins. */
 static bool holds_graph(ParamType type) {
     return type == PARAM_NODES || type == PARAM_WORKFLOW || type == PARAM_TASK ||
-           type == PARAM_TASKS || type == PARAM_TEST;
+           type == PARAM_TASKS;
 }
 
 /* Depth is bounded by FLOW_DEPTH_MAX. */
@@ -212,6 +213,31 @@ static void check_definition(const Flow *flow) {
     json_unref(definition);
 }
 
+static void check_numbers(const Flow *flow, const Node *node) {
+    for (; node; node = node_body(node)) CHECK(node->id - flow->first_node < flow->nnodes);
+}
+
+/* As a test that another calls: YAML is read in another way then. */
+static void check_called(const Flow *flow) {
+    FlowProblems problems = {0};
+    FlowAround around = {.first = {5, 9}, .called = true};
+    Json definition = flow_definition(flow);
+    Flow *again = flow_load_definition_inside(definition, &around, &problems);
+    CHECK((again != NULL) == (problems.errors == 0));
+    if (again) flow_renumber(again, (FlowNumbers){1000, 2000});
+    for (size_t i = 0; again && i < again->ngraphs; i++) {
+        const Graph *g = again->graphs[i];
+        for (size_t k = 0; k < g->nnodes; k++) check_numbers(again, &g->nodes[k]);
+        for (size_t k = 0; k < g->nvars; k++) {
+            CHECK(g->vars[k].query->id - 1000 < again->nexprs);
+        }
+    }
+    CHECK(!again || (again->first_expr == 1000 && again->first_node == 2000));
+    flow_unref(again);
+    flow_problems_clear(&problems);
+    json_unref(definition);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
@@ -232,6 +258,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
         }
         check_drawings(flow);
         check_definition(flow);
+        check_called(flow);
         flow_needs_checkpointer(flow, &problems);
     }
     flow_unref(flow);

@@ -100,7 +100,6 @@ static void read_message(Json value) {
     expect_text(m.traceback);
     CHECK(m.line >= 0);
     if (m.said == SAID_LOG) CHECK(json_kind(m.value) == JSON_STRING);
-    if (m.said == SAID_SET) CHECK(json_kind(m.name) == JSON_STRING);
     if (m.said == SAID_UNSTARTED) CHECK(m.why > 0 && m.why < 4096);
     if (m.said != SAID_UNSTARTED) CHECK(!json_is_none(m.value));
     Buf text = BUF_INIT;

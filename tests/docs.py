@@ -17,6 +17,7 @@ is, given to `pawl debug` with -x, which shows the commands as the terminal does
 import argparse
 import os
 import re
+import socket
 import sys
 import tempfile
 from pathlib import Path
@@ -27,6 +28,7 @@ from tap import Tap  # noqa: E402
 from world import end_all_in  # noqa: E402
 
 MARKER = "<!-- not run -->"
+SERVER_PORT = "7295"
 PROMPT = "(pawl) "
 
 
@@ -59,7 +61,10 @@ def agrees(step, out, err, code):
     if code != step.code:
         return False
     pattern = "".join(
-        r"(?:.*\n)*?" if line == "..." else re.escape(timeless(line)) + r"\n" for line in step.out
+        r"(?:.*\n)*?" if line == "..."
+        else re.escape(timeless(line[:-7])).replace(r"\*", ".*") + r"\n" if line.endswith(" (glob)")
+        else re.escape(timeless(line)) + r"\n"
+        for line in step.out
     )
     got = "".join(timeless(line) + "\n" for line in (out if step.err else out + err))
     want_err = [timeless(line) for line in step.err]
@@ -78,11 +83,20 @@ def command_of(step, folder):
     return f"{step.command} -x {script}"
 
 
-def run_block(lines, folder, env):
+def free_port():
+    """A server in a document listens where it always does; here several documents are read at a time."""
+    with socket.socket() as s:
+        s.bind(("127.0.0.1", 0))
+        return str(s.getsockname()[1])
+
+
+def run_block(lines, folder, env, port):
     good = True
     for step in transcript.parse(lines):
-        out, err, code = transcript.run(command_of(step, folder), folder, env)
-        out, err = transcript.show(out), transcript.show(err)
+        command = command_of(step, folder).replace(SERVER_PORT, port)
+        out, err, code = transcript.run(command, folder, env)
+        out = [line.replace(port, SERVER_PORT) for line in transcript.show(out)]
+        err = [line.replace(port, SERVER_PORT) for line in transcript.show(err)]
         # Documents seldom spell out an exit code.
         if agrees(step, out, err, step.code if step.code == 0 else code):
             continue
@@ -91,6 +105,12 @@ def run_block(lines, folder, env):
         for line in transcript.format_step(step, out, err, code)[1:]:
             print(f"#     {line}")
     return good
+
+
+def routes_of(folder):
+    """The routes in the rows of the table of operations."""
+    for path in sorted(folder.glob("*_operations.c")):
+        yield from re.findall(r'"((?:GET|POST|PUT|DELETE) /[^"]*)"', path.read_text())
 
 
 def main():
@@ -107,11 +127,14 @@ def main():
             os.mkdir(Path(folder) / "build")
             os.symlink(os.path.abspath(args.pawl), Path(folder) / "build" / "pawl")
             env = transcript.environment(folder, args.pawl)
+            port = free_port()
             for first, lines, run in blocks_of(path):
                 if not run:
                     continue
-                tap.case(run_block(lines, folder, env), f"{path.name}:{first}")
+                tap.case(run_block(lines, folder, env, port), f"{path.name}:{first}")
             end_all_in(os.path.realpath(folder))
+    for route in routes_of(args.root / "src" / "api"):
+        tap.case(route in (args.root / "docs" / "api.md").read_text(), f"api.md lists {route}")
     return tap.finish("there is no example yet")
 
 

@@ -5,6 +5,7 @@
 """
 
 import json
+import os
 import subprocess
 import sys
 import tempfile
@@ -16,26 +17,29 @@ from tap import Tap
 GOOD = "echo ok 1 - fine; echo 1..1"
 # Has left the group, and keeps the output open for longer than anybody waits.
 DAEMON = "setsid sleep 60 & "
+PYTHON = "/usr/bin/python3"
 SOON = 30  # seconds; the sleeps are longer
 
 
-def run(root, command, timeout=60, before=()):
+def run(root, command, timeout=60, before=(), builds=("one",), suite="twice", **env):
     """What tests/run says of one program, its exit code, and how long it took."""
-    with tempfile.TemporaryDirectory(prefix="pawl-runner-") as build:
-        info = Path(build) / "meson-info"
-        info.mkdir()
-        test = {"name": "it", "cmd": ["sh", "-c", command], "env": {}, "workdir": build,
-                "timeout": timeout, "is_parallel": True}
-        (info / "intro-tests.json").write_text(json.dumps([test]))
+    with tempfile.TemporaryDirectory(prefix="pawl-runner-") as folder:
+        for build in builds:
+            info = Path(folder) / build / "meson-info"
+            info.mkdir(parents=True)
+            test = {"name": "it", "cmd": ["sh", "-c", command], "env": {}, "workdir": folder,
+                    "timeout": timeout, "is_parallel": True, "suite": ["pawl:" + suite]}
+            (info / "intro-tests.json").write_text(json.dumps([test]))
+        environ = {k: v for k, v in os.environ.items() if k != "PAWL_TEST_ALL"} | env
         start = time.monotonic()
-        done = subprocess.run([*before, root / "tests" / "run", build], stdin=subprocess.DEVNULL,
-                              capture_output=True, text=True, timeout=300)
+        done = subprocess.run([*before, root / "tests" / "run", *builds], cwd=folder, env=environ,
+                              stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=300)
         return done.stdout + done.stderr, done.returncode, time.monotonic() - start
 
 
 def main(root):
     tap = Tap()
-    root = Path(root)
+    root = Path(root).resolve()
 
     said, code, _ = run(root, GOOD)
     tap.case(code == 0 and "1 passed, 0 failed" in said, "a good program is counted", said)
@@ -58,6 +62,23 @@ def main(root):
     said, code, _ = run(root, f"{GOOD}; kill -INT $$; kill -HUP $$; exit 9", before=ignored)
     tap.case("was killed by SIGINT" in said,
              "programs can be interrupted though the runner is a script's background job", said)
+
+    both = {"builds": ("one", "two")}
+    said, _, _ = run(root, GOOD, **both)
+    tap.case("2 passed, 0 failed" in said, "a program runs in each of the builds", said)
+
+    said, _, _ = run(root, GOOD, suite="once", **both)
+    tap.case("two/it" in said and "1 passed, 0 failed" in said,
+             "one of the suite `once` runs in the last of them", said)
+
+    said, _, _ = run(root, GOOD, suite="once", PAWL_TEST_ALL="1", **both)
+    tap.case("2 passed, 0 failed" in said, "and in all with PAWL_TEST_ALL", said)
+
+    said, _, _ = run(root, "readlink $(command -v python3); echo not ok 1; echo 1..1")
+    if Path(PYTHON).exists():
+        tap.case(PYTHON in said, "python3 is the one of the system", said)
+    else:
+        tap.skip("python3 is the one of the system", f"there is no {PYTHON}")
     return tap.finish()
 
 

@@ -81,7 +81,7 @@ exports.serve = serve;
 
 // ---- code of nodes ----
 
-const GIVEN = ['interrupt', 'log', 'setVar', 'setOutput', 'require'];
+const GIVEN = ['interrupt', 'log', 'require'];
 
 function canBeParameter(name) {
   try {
@@ -204,6 +204,14 @@ const isHighSurrogate = (code) => code >= 0xd800 && code < 0xdc00;
 const turn = () => new Promise((go) => setImmediate(go));
 const asJson = (value) => JSON.stringify(value) ?? 'null';
 
+/* Libraries look for the trace of a call where processes have it. */
+function enterTrace(env) {
+  for (const name of ['TRACEPARENT', 'TRACESTATE']) {
+    if (typeof env[name] === 'string') process.env[name] = env[name];
+    else if ('TRACEPARENT' in env) delete process.env[name];
+  }
+}
+
 /* One call of a node, and what its code may ask for meanwhile. */
 class Call {
   constructor(channel, message) {
@@ -231,16 +239,10 @@ class Call {
     this.say(`"log":${asJson(util.format(...values) + '\n')}`);
   }
 
-  set(what, name, value) {
-    this.say(`"set":"${what}","name":${asJson(String(name))},"value":${asJson(value)}`);
-  }
-
   given() {
     return {
       interrupt: (value) => this.interrupt(value),
       log: (...values) => this.log(...values),
-      setVar: (name, value) => this.set('var', name, value),
-      setOutput: (name, value) => this.set('output', name, value),
     };
   }
 }
@@ -281,6 +283,7 @@ class Worker {
     call.message = message;
     call.answers = message.answers ?? [];
     process.chdir(message.folder);
+    enterTrace(message.env ?? {});
     if (message.function !== undefined) {
       return this.find(message.function)(message.state, message.env ?? {});
     }

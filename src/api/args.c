@@ -149,7 +149,7 @@ static bool refuse_name(const Operation *op, const char *name, size_t len, Error
         error_set(err, ERR_USAGE, "`%s` takes no arguments, but was given `%s`.", op->name, word);
     }
     buf_clear(&names);
-    return false;
+    return error_fact(err, "field", word);
 }
 
 static bool refuse_missing(const Operation *op, const OperationArg *a, Error *err) {
@@ -157,7 +157,7 @@ static bool refuse_missing(const Operation *op, const OperationArg *a, Error *er
     say_type(a, &type);
     error_set(err, ERR_USAGE, "`%s` needs `%s` (%s): %s.", op->name, a->name, a->about, type.data);
     buf_clear(&type);
-    return false;
+    return error_fact(err, "field", a->name);
 }
 
 static bool refuse_value(const Operation *op, const OperationArg *a, Json v, Error *err) {
@@ -168,7 +168,7 @@ static bool refuse_value(const Operation *op, const OperationArg *a, Json v, Err
               a->nullable ? " (or null)" : "", is.data);
     buf_clear(&type);
     buf_clear(&is);
-    return false;
+    return error_fact(err, "field", a->name);
 }
 
 static bool refuse_count(const Operation *op, size_t given, Error *err) {
@@ -197,14 +197,26 @@ static bool fits(const OperationArg *a, Json v) {
                                json_number_compare(v, json_int(a->max)) <= 0));
 }
 
+/* `debug.breakpoints[0]`: the path that the sentence of a shape begins with, behind the argument's name. */
+static const char *field_inside(const char *name, const char *sentence) {
+    static _Thread_local char field[128];
+    size_t len = sentence[0] == '.' || sentence[0] == '[' ? strcspn(sentence, ": ") : 0;
+    snprintf(field, sizeof field, "%s%.*s", name, len > 1 ? (int)len : 0, sentence);
+    return field;
+}
+
 /* Shapes are short, and such arguments rare: it is compiled each time. */
 static bool check_inside(const Operation *op, const OperationArg *a, Json v, Error *err) {
     Error why = ERROR_INIT;
     Shape *shape = shape_compile(a->shape, thing_shapes, NULL);
     bool ok = shape_check(shape, v, &why);
     shape_free(shape);
-    return ok || error_set(err, ERR_USAGE, "`%s` of `%s` takes %s; %s.", a->name, op->name,
-                           a->about, why.msg);
+    if (!ok) {
+        error_set(err, ERR_USAGE, "`%s` of `%s` takes %s; %s.", a->name, op->name, a->about,
+                  why.msg);
+        error_fact(err, "field", field_inside(a->name, why.msg));
+    }
+    return ok;
 }
 
 static bool check_given(const Operation *op, Json args, Error *err) {
@@ -304,7 +316,7 @@ const Node *args_node(const Frame *f, Error *err) {
     if (!node) {
         Buf doing = BUF_INIT;
         session_describe(f, &doing);
-        error_set(err, ERR_USAGE, "Frame %" PRId64 " stands at no node: it %s.", frame_id(f),
+        error_set(err, ERR_WRONG_STATE, "Frame %" PRId64 " stands at no node: it %s.", frame_id(f),
                   doing.data ? doing.data : "has ended");
         buf_clear(&doing);
     }

@@ -12,16 +12,17 @@
 #include <assert.h>
 #include <string.h>
 
-extern const Operation run_operations[], workflow_operations[], store_operations[];
+extern const Operation admin_operations[], registry_operations[], run_operations[],
+    store_operations[], workflow_operations[];
 
 static const Operation host_operations[2];
 
 const Operation *const operation_groups[] = {
-    workflow_operations, run_operations,  store_operations,
-    session_operations,  host_operations, NULL,
+    workflow_operations, registry_operations, run_operations,  store_operations,
+    session_operations,  admin_operations,    host_operations, NULL,
 };
 
-const char *const operation_scope_names[] = {"read", "run", "debug", "admin"};
+const char *const operation_scope_names[] = {"read", "run", "debug", "admin", NULL};
 
 /* ---- the table ---- */
 
@@ -38,9 +39,11 @@ const Operation *operation_next(const Operation *after) {
 }
 
 const Operation *operation_find(const char *name, Error *err) {
-    Suggestion nearest = suggestion_for(name, strlen(name));
     for (const Operation *op = operation_next(NULL); op; op = operation_next(op)) {
         if (strcmp(op->name, name) == 0) return op;
+    }
+    Suggestion nearest = suggestion_for(name, strlen(name));
+    for (const Operation *op = operation_next(NULL); op; op = operation_next(op)) {
         suggestion_offer(&nearest, op->name);
     }
     const char *word = shown(name, strlen(name));
@@ -110,7 +113,7 @@ void reply_fail(Reply reply, const Error *err) {
 /* Its hooks are gone: there is nothing left to control the frames with. */
 static bool is_attached(const Session *session, const char *operation, Error *err) {
     return (run_has_hooks(session_run(session)) && !session_is_detached(session)) ||
-           error_set(err, ERR_USAGE,
+           error_set(err, ERR_WRONG_STATE,
                      "The session is over, so it cannot be asked for `%s`: the run goes on without "
                      "a debugger. Attach to it anew.",
                      operation);
@@ -207,6 +210,7 @@ static Session *session_of(Host *host, const Operation *op, Json args, Error *er
                   said ? "No debugger is attached to the run."
                        : "`%s` is asked of the session of a run: `thread` says which.",
                   op->name);
+        error_fact(err, "thread", said ? json_string_data(&thread) : NULL);
     }
     return run ? host_session(run, err) : NULL;
 }
@@ -359,8 +363,8 @@ static void ask_session(Host *host, const Operation *op, Json args, Reply reply)
     json_unref(own);
 }
 
-/* The arguments of a session's operation, without the run that says whose. */
-static bool check(const Operation *op, Json args, Error *err) {
+/* A session's operation has no row for the run that it is asked of. */
+bool operation_check(const Operation *op, Json args, Error *err) {
     if (!asks_session(op) || json_kind(args) != JSON_OBJECT) return args_check(op, args, err);
     Json own = json_object_remove(json_ref(args), json_string_c("thread"));
     bool ok = args_check(op, own, err);
@@ -478,7 +482,7 @@ void operation_call(Host *host, const char *name, Json args, Reply reply) {
     Error err = ERROR_INIT;
     const Operation *op = operation_find(name, &err);
     args = json_is_none(args) ? json_object() : args;
-    if (!op || !check(op, args, &err)) {
+    if (!op || !operation_check(op, args, &err)) {
         reply_fail(reply, &err);
     } else if (op->stream) {
         error_set(&err, ERR_USAGE, "`%s` tells events, so it is subscribed to instead of called.",
@@ -494,7 +498,7 @@ Json operation_now(Host *host, const char *name, Json args, Error *err) {
     const Operation *op = operation_find(name, err);
     Json out = json_none();
     args = json_is_none(args) ? json_object() : args;
-    if (op && check(op, args, err)) {
+    if (op && operation_check(op, args, err)) {
         Engine *engine = op->read ? host_engine(host, HOST_WRITES, err) : NULL;
         Json thread = json_object_get_c(args, "thread");
         if (engine && json_kind(thread) == JSON_STRING &&

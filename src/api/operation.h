@@ -81,7 +81,8 @@ typedef struct OperationArg {
 
 typedef enum OperationScope { SCOPE_READ, SCOPE_RUN, SCOPE_DEBUG, SCOPE_ADMIN } OperationScope;
 
-extern const char *const operation_scope_names[]; /* "read", "run", "debug", "admin" */
+extern const char
+    *const operation_scope_names[]; /* "read", "run", "debug", "admin"; NULL at their end */
 
 typedef struct Reply {
     /* answer is given; JSON_NONE: err says why */
@@ -138,6 +139,9 @@ bool operation_is_of_run(const Operation *op);
 
 /* Whether it changes something, and is answered when that is done: a `call`, or a `read` that writes. */
 bool operation_acts(const Operation *op);
+
+/* Whether these are arguments for it, `thread` included; what operation_call() does first. Borrows them. */
+bool operation_check(const Operation *op, Json args, Error *err);
 
 /* A row as JSON: {name, summary, scope, route?, idempotent, arguments: [...], answer}. */
 Json operation_json(const Operation *op);

@@ -3,9 +3,13 @@
  * A page ends after `limit` pieces, or where it has PAGE_BYTES of text: `next` is where the next one begins, also of
  * what is not there yet. */
 #include "args.h"
+#include "host.h"
 #include "json_build.h"
 #include "mem.h"
+#include "node_index.h"
+#include "problems.h"
 #include "run_reading.h"
+#include "suggest.h"
 #include "things.h"
 
 #include <string.h>
@@ -85,6 +89,58 @@ static void name_nodes(Store *store, LogQuery *query, Page *page) {
     if (!query->node || !store_log(store, &same, note_one, note_damaged, &any, NULL) || any) return;
     page->part = query->node;
     query->node = NULL;
+}
+
+/* A node whose config has placeholders may run a file that is only known then. */
+static bool has_unknown(const NodeIndex *x) {
+    bool unknown = false;
+    for (size_t i = 0; i < index_count(x) && !unknown; i++) {
+        const Node *node = index_at(x, i);
+        for (size_t p = 0; p < node->kind->nparams; p++) unknown = unknown || node->params[p].open;
+    }
+    return unknown;
+}
+
+/* Every name of a path is one of a node; "[]" may be left out. */
+static bool has_names(const NodeIndex *x, const char *path, Suggestion *s) {
+    NodeList found = {0};
+    Buf body = BUF_INIT;
+    bool all = true;
+    for (size_t len; all && *path; path += len + (path[len] == '/')) {
+        len = strcspn(path, "/");
+        *s = suggestion_for(path, len);
+        buf_reset(&body);
+        buf_add(&body, path, len);
+        buf_adds(&body, "[]");
+        found.n = 0;
+        index_name(x, path, len, &found);
+        index_name(x, body.data, body.len, &found);
+        all = found.n > 0;
+    }
+    for (size_t i = 0; i < index_count(x) && !all; i++) suggestion_offer(s, index_at(x, i)->name);
+    buf_clear(&body);
+    mem_free(found.items);
+    return all;
+}
+
+/* Of a node that has printed nothing: whether the workflow has it, as far as that can be told. */
+static bool knows_node(Store *store, const RunRow *row, const char *node, Error *err) {
+    StoredRun stored;
+    Suggestion s;
+    if (!stored_run_read(store, row->thread, 0, &stored, NULL)) return true;
+    Flow *flow = stored_run_flow(&stored, NULL);
+    NodeIndex *x = flow ? index_new(flow) : NULL;
+    bool known = !x || has_unknown(x) || has_names(x, node, &s);
+    if (!known) {
+        error_set(err, ERR_NOT_FOUND, "The workflow of thread `%s` has no node `%.60s`%s",
+                  row->thread, node, did_you_mean_this(s.best));
+        error_fact(err, "thread", row->thread);
+        error_fact(err, "node", node);
+    }
+    index_free(x);
+    flow_unref(flow);
+    stored_run_clear(&stored);
+    return known;
 }
 
 /* ---- forward ---- */
@@ -204,6 +260,8 @@ Json stored_logs(Store *store, Json args, Error *err) {
     if (ok && !query.from) {
         store_log(store, &(LogQuery){.run = row.run}, note_before, pass_over, &dropped, NULL);
     }
+    const char *node = json_object_text(args, "node");
+    ok = ok && (!node || json_array_len(page.list) || knows_node(store, &row, node, err));
     int64_t next = page.next > query.from ? page.next : query.from;
     out =
         OBJECT(KEY("run", run), KEY("logs", last ? reversed(page.list) : page.list),

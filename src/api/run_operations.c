@@ -6,6 +6,7 @@
 #include "json_binary.h"
 #include "json_build.h"
 #include "mem.h"
+#include "registry.h"
 #include "run_reading.h"
 #include "subscription.h"
 #include "things.h"
@@ -60,10 +61,20 @@ static Json doubts_of(HostRun *run) {
     return out;
 }
 
+/* Of its debug session; JSON_NONE: it has none. */
+static Json session_id(HostRun *run) {
+    Session *session = host_has_session(run);
+    Json all = session ? session_json(session) : json_none();
+    Json id = json_is_none(all) ? all : json_ref(json_object_get_c(all, "id"));
+    json_unref(all);
+    return id;
+}
+
 static void on_begun(void *ctx, HostRun *run, const Error *err) {
     Asked *a = ctx;
     if (run) {
-        reply_give(a->reply, OBJECT_ADD(held_json(run), KEY("doubts", doubts_of(run))));
+        reply_give(a->reply, OBJECT_ADD(held_json(run), KEY("session", session_id(run)),
+                                        KEY("doubts", doubts_of(run))));
     } else {
         reply_fail(a->reply, err);
     }
@@ -88,11 +99,24 @@ static HostDebug debug_of(Json args) {
 }
 
 /* The workflow that was sent: its files, as a stored definition has them. */
-static Flow *flow_of(Json args, Error *err) {
+static Flow *flow_of(Json definition, Error *err) {
     FlowProblems problems = {0};
-    Flow *flow = flow_load_definition(json_object_get_c(args, "definition"), &problems);
+    Flow *flow = flow_load_definition(definition, &problems);
     if (!flow) problems_error(&problems, "The definition is no workflow.", err);
     flow_problems_clear(&problems);
+    return flow;
+}
+
+/* The same for one that was sent, or is meant by its name. On a thread. folder: the store's; NULL: the store is asked. */
+static Flow *find_flow(const Host *host, const char *folder, Store *store, Json args, Error *err) {
+    const char *name = json_object_text(args, "workflow");
+    if (!name) return flow_of(json_object_get_c(args, "definition"), err);
+    if (!folder) folder = store_folder(store, err);
+    if (!folder) return NULL;
+    Registry registry = {host_workflows(host), folder, *host_bounds(host)};
+    Json definition = registry_definition(&registry, name, args_int(args, "version", 0), err);
+    Flow *flow = json_is_none(definition) ? NULL : flow_of(definition, err);
+    json_unref(definition);
     return flow;
 }
 
@@ -101,6 +125,7 @@ static Flow *flow_of(Json args, Error *err) {
 typedef struct Loading {
     HostJob job; /* first */
     Host *host;
+    const char *folder; /* of the store; NULL: not known yet */
     HostComing *coming;
     Buf args; /* encoded */
     Flow *flow;
@@ -148,8 +173,9 @@ static Recording *read_recording(Store *store, Json args, const Flow *flow, Erro
 static void load(HostJob *job, Store *store) {
     Loading *l = (Loading *)job;
     Json args = json_decode(l->args.data, l->args.len, &(size_t){0}, &job->err);
-    l->flow = json_is_none(args) ? NULL : flow_of(args, &job->err);
-    if (l->flow && store) l->recording = read_recording(store, args, l->flow, &job->err);
+    l->flow = json_is_none(args) ? NULL : find_flow(l->host, l->folder, store, args, &job->err);
+    if (l->flow && args_has(args, "replay"))
+        l->recording = read_recording(store, args, l->flow, &job->err);
     json_unref(args);
 }
 
@@ -170,10 +196,10 @@ static void on_loaded(HostJob *job) {
 
 /* Calls then() once, at once or later; `loaded` is for that call, and its recording is taken. */
 static void load_first(Host *host, Json args, LoadedFn then, Reply reply) {
-    bool recording = json_kind(json_object_get_c(args, "replay")) == JSON_OBJECT;
-    if (!recording && !is_long(args)) {
+    bool recording = args_has(args, "replay"), named = args_has(args, "workflow");
+    if (!recording && !named && !is_long(args)) {
         Error err = ERROR_INIT;
-        Loading now = {.flow = flow_of(args, &err)};
+        Loading now = {.flow = flow_of(json_object_get_c(args, "definition"), &err)};
         if (now.flow) {
             then(host, args, &now, reply);
         } else {
@@ -182,13 +208,19 @@ static void load_first(Host *host, Json args, LoadedFn then, Reply reply) {
         flow_unref(now.flow);
         return;
     }
+    /* To open the store for a name takes longer than all the rest, and once its folder is known nothing asks for it. */
+    const char *folder = named ? host_store_folder(host, NULL) : NULL;
     Loading *l = mem_zalloc(sizeof *l);
-    *l = (Loading){
-        .job = {.need = recording ? HOST_READS : HOST_NO_STORE, .work = load, .done = on_loaded},
-        .host = host,
-        .coming = host_expect(host, json_object_text(args, "thread")),
-        .then = then,
-        .reply = reply};
+    *l = (Loading){.job = {.need = named && !folder ? HOST_CREATES
+                                   : recording      ? HOST_READS
+                                                    : HOST_NO_STORE,
+                           .work = load,
+                           .done = on_loaded},
+                   .host = host,
+                   .folder = folder,
+                   .coming = host_expect(host, json_object_text(args, "thread")),
+                   .then = then,
+                   .reply = reply};
     json_encode(args, &l->args);
     host_ask(host, &l->job);
 }
@@ -197,7 +229,9 @@ static void start_with(Host *host, Json args, const Loading *loaded, Reply reply
     HostStart start = {.flow = loaded->flow,
                        .run = {.thread = json_object_text(args, "thread"),
                                .input = json_object_get_c(args, "input"),
-                               .mode = json_object_text(args, "mode")},
+                               .mode = json_object_text(args, "mode"),
+                               .traceparent = json_object_text(args, "traceparent"),
+                               .tracestate = json_object_text(args, "tracestate")},
                        .debug = debug_of(args),
                        .recording = loaded->recording};
     host_start(host, &start, on_begun, asked(host, NULL, reply));
@@ -448,23 +482,29 @@ static const char *const status_words[] = {"pending",     "running",   "stopped"
     }
 
 #define RUN_SHAPE \
-    "{run: int, thread: text, status: text, workflow?: text, checkpoint?: int, doubts?: [text]}"
+    "{run: int, thread: text, status: text, workflow?: text, checkpoint?: int, session?: text, doubts?: [text]}"
 
 const Operation run_operations[] = {
     {.name = "run_start",
      .summary = "start a run of a workflow",
      .scope = SCOPE_RUN,
      .route = "POST /runs",
-     .args = ARGS({"definition", ARG_OBJECT, .about = "the workflow: {main, files: {path: text}}",
-                   .required = true, .shape = DEFINITION_SHAPE},
-                  {"thread", ARG_TEXT, .about = "the name of the run; left out, one is made"},
-                  {"input", ARG_OBJECT, .about = "what the state starts with"},
-                  {"mode", ARG_TEXT, .about = "left out, as the workflow says, or else autonomous",
-                   .words = mode_words},
-                  {"replay", ARG_OBJECT,
-                   .about = "the results of another run: {thread, checkpoint?, live_from?}",
-                   .shape = "{thread: text, checkpoint?: int(1..), live_from?: text}"},
-                  DEBUG_ARG),
+     .args = ARGS(
+         {"definition", ARG_OBJECT, .about = "the workflow: {main, files: {path: text}}",
+          .one_of = true, .shape = DEFINITION_SHAPE},
+         {"workflow", ARG_TEXT, .about = "the name of one that the host knows", .one_of = true},
+         {"version", ARG_INT, .about = "of the named one; left out, the newest", .min = 1,
+          .max = ARG_COUNTING},
+         {"thread", ARG_TEXT, .about = "the name of the run; left out, one is made"},
+         {"input", ARG_OBJECT, .about = "what the state starts with"},
+         {"mode", ARG_TEXT, .about = "left out, as the workflow says, or else autonomous",
+          .words = mode_words},
+         {"replay", ARG_OBJECT,
+          .about = "the results of another run: {thread, checkpoint?, live_from?}",
+          .shape = "{thread: text, checkpoint?: int(1..), live_from?: text}"},
+         {"traceparent", ARG_TEXT,
+          .about = "the W3C trace context that the run is in, 00-TRACE-SPAN-FLAGS"},
+         {"tracestate", ARG_TEXT, .about = "what goes with it: 512 bytes at most"}, DEBUG_ARG),
      .answer = RUN_SHAPE,
      .call = run_start},
     {.name = "run_resume",
@@ -535,6 +575,7 @@ const Operation run_operations[] = {
     {.name = "run_drop",
      .summary = "let go of a run that has ended",
      .scope = SCOPE_RUN,
+     .route = "POST /runs/{thread}/drop",
      .idempotent = true,
      .args = ARGS(THREAD_ARG),
      .answer = RUN_SHAPE,
@@ -641,6 +682,23 @@ const Operation run_operations[] = {
      .args = run_compare_args,
      .answer = "{same: bool, steps: int, frame?: text, a?: MOMENT, b?: MOMENT, diff?: CHANGES}",
      .read = stored_compare},
+    {.name = "run_graph",
+     .summary = "draw the workflow of a run",
+     .scope = SCOPE_READ,
+     .route = "GET /runs/{thread}/graph",
+     .idempotent = true,
+     .args = ARGS(THREAD_ARG, CHECKPOINT_ARG("checkpoint", "where it stands"),
+                  {"format", ARG_TEXT, .about = "left out, mermaid", .words = draw_words}),
+     .answer = "{text: text}",
+     .read = draw_run},
+    {.name = "run_delete",
+     .summary = "remove a run that nobody has, with its checkpoints and logs",
+     .scope = SCOPE_ADMIN,
+     .route = "DELETE /runs/{thread}",
+     .args = ARGS(THREAD_ARG),
+     .answer = "{run: int, thread: text}",
+     .read = delete_run,
+     .need = HOST_WRITES},
     {.name = "run_ask_cancel",
      .summary = "leave word for whoever has a run that it is to be cancelled",
      .scope = SCOPE_RUN,

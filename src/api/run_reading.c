@@ -439,3 +439,44 @@ Json prune_runs(Store *store, Json args, Error *err) {
     run_row_clear(&row);
     return out;
 }
+
+/* ---- removing ---- */
+
+Json delete_run(Store *store, Json args, Error *err) {
+    RunRow row = {0};
+    StoreBatch batch = STORE_BATCH_INIT;
+    Json out = json_none();
+    bool leased = store_find(store, json_object_text(args, "thread"), &row, err) &&
+                  store_lease(store, row.run, err);
+    if (leased) {
+        store_batch_remove_run(&batch, row.run);
+        if (store_commit(store, &batch, err)) {
+            store_trim(store, NULL); /* at its leisure, should that fail */
+            out = OBJECT(KEY("run", row.run), KEY("thread", row.thread));
+        }
+        store_release(store, row.run);
+    }
+    store_batch_clear(&batch);
+    run_row_clear(&row);
+    return out;
+}
+
+/* ---- drawing ---- */
+
+const char *const draw_words[] = {"mermaid", "dot", "json", NULL};
+
+Json draw_run(Store *store, Json args, Error *err) {
+    StoredRun stored = {0};
+    Buf text = BUF_INIT;
+    Json out = json_none();
+    bool there = stored_run_read(store, json_object_text(args, "thread"),
+                                 args_int(args, "checkpoint", 0), &stored, err);
+    Flow *flow = there ? stored_run_flow(&stored, err) : NULL;
+    if (flow && flow_draw(flow, draw_words[args_word(args, "format", draw_words, 0)], &text)) {
+        out = OBJECT(KEY("text", json_string(text.data, text.len)));
+    }
+    flow_unref(flow);
+    stored_run_clear(&stored);
+    buf_clear(&text);
+    return out;
+}

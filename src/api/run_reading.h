@@ -8,7 +8,9 @@
 typedef Json ReadCall(Store *store, Json args, Error *err);
 
 ReadCall stored_runs, stored_run, stored_history, stored_state, stored_definition, stored_diff,
-    stored_compare, stored_logs, ask_cancel, import_run, prune_runs;
+    stored_compare, stored_logs, ask_cancel, import_run, prune_runs, delete_run, draw_run;
+
+extern const char *const draw_words[];
 
 extern const OperationArg run_state_args[], run_compare_args[], run_logs_args[];
 

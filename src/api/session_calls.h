@@ -14,7 +14,7 @@ typedef Json DebugCall(Session *session, Json args, Error *err);
 
 /* session_control.c: the session, frames that stop and go, and what is changed in them: variables, configs, nodes
  * that the workflow does not have */
-DebugCall debug_session, debug_configure, debug_extend, debug_detach, debug_abort;
+DebugCall debug_session, debug_overview, debug_configure, debug_extend, debug_detach, debug_abort;
 DebugCall debug_continue, debug_pause, debug_step, debug_goto;
 DebugCall debug_skip, debug_retry, debug_answer;
 DebugCall debug_set, debug_unset, debug_pending, debug_revoke;

@@ -18,6 +18,22 @@ Json debug_session(Session *session, Json args, Error *err) {
     return session_json(session);
 }
 
+/* All that somebody who comes to a session needs first. */
+Json debug_overview(Session *session, Json args, Error *err) {
+    static DebugCall *const parts[] = {debug_frames, debug_breaks, debug_watches, debug_injected};
+    Json out = OBJECT(KEY("session", session_json(session)));
+    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
+        Json part = parts[i](session, args, err);
+        if (json_is_none(part)) {
+            json_unref(out);
+            return part;
+        }
+        out = json_object_merge(out, part);
+        json_unref(part);
+    }
+    return out;
+}
+
 Json debug_configure(Session *session, Json args, Error *err) {
     (void)err;
     session_configure(session, args);
@@ -65,13 +81,15 @@ static void say_nothing_is_paused(Session *session, Error *err) {
     const Frame *f = run_settled(run) ? NULL : run_frame(run, session_selected(session));
     f = f || run_settled(run) ? f : run_next_frame(run, NULL);
     if (!f) {
-        error_set(err, ERR_USAGE, "No frame is paused: the run is %s.", run_status(run));
+        error_set(err, ERR_WRONG_STATE, "No frame is paused: the run is %s.", run_status(run));
+        error_fact(err, "thread", run_thread(run));
         return;
     }
     Buf doing = BUF_INIT;
     session_describe(f, &doing);
-    error_set(err, ERR_USAGE, "No frame is paused: frame %" PRId64 " %s.", frame_id(f),
+    error_set(err, ERR_WRONG_STATE, "No frame is paused: frame %" PRId64 " %s.", frame_id(f),
               doing.data ? doing.data : "goes on");
+    error_fact_int(err, "frame", frame_id(f));
     buf_clear(&doing);
 }
 
@@ -93,7 +111,8 @@ static Json continue_all(Session *session, Passing *passing, Error *err) {
 Json debug_continue(Session *session, Json args, Error *err) {
     const char *expression = json_object_text(args, "while");
     Passing *passing =
-        expression ? session_passing_new(expression, args_int(args, "limit", 0), err) : NULL;
+        expression ? session_passing_new(session, expression, args_int(args, "limit", 0), err)
+                   : NULL;
     if (expression && !passing) return json_none();
     if (!expression && args_has(args, "limit")) {
         error_set(err, ERR_USAGE, "`continue` takes `limit` only with `while`.");

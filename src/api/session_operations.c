@@ -99,8 +99,13 @@ static const OperationArg break_change_args[] = {
     }
 
 const Operation session_operations[] = {
-    ASK("session", "what the session is and how it stands", READ, "GET /debug/{thread}", NULL,
-        debug_session, "SESSION"),
+    ASK("session", "what the session is and how it stands", READ, "GET /debug/{thread}/session",
+        NULL, debug_session, "SESSION"),
+    ASK("overview", "the session with its frames, breakpoints, watches and injected nodes", READ,
+        "GET /debug/{thread}", NULL, debug_overview,
+        "{session: SESSION, frames: [FRAME], total: int, selected?: int, breakpoints: [BREAKPOINT], "
+        "watches: [{id: int, expression: text, results?: [VALUE], more?: bool, omitted?: VALUE, error?: text}], "
+        "injected: [INJECTED]}"),
     ASK("configure", "change what the session is told to do", DEBUG, "PUT /debug/{thread}",
         ARGS({"pause_all_on_breakpoint", ARG_BOOL, .about = "one frame that stops stops all"},
              {"auto_resume", ARG_BOOL, .about = "the run goes on when the idle limit has passed"},

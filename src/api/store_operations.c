@@ -2,31 +2,81 @@
 #include "operation.h"
 
 #include "args.h"
+#include "host.h"
+#include "image.h"
 #include "json_build.h"
+#include "lifecycle.h"
+#include "mem.h"
 #include "store_chain.h"
 #include "store_space.h"
 
+#include <string.h>
+
+typedef struct Checking {
+    Json problems;
+    char *definition,
+        *workflow; /* the definition that was read last, and the name in it; NULL: none that loads */
+} Checking;
+
 static void on_problem(void *ctx, const char *thread, int64_t seq, const char *sentence) {
-    Json *problems = ctx;
-    *problems =
-        json_array_push(*problems, OBJECT(KEY("thread", *thread ? thread : NULL),
-                                          KEY("checkpoint", seq ? json_int(seq) : json_none()),
-                                          KEY("message", sentence)));
+    Checking *c = ctx;
+    c->problems =
+        json_array_push(c->problems, OBJECT(KEY("thread", *thread ? thread : NULL),
+                                            KEY("checkpoint", seq ? json_int(seq) : json_none()),
+                                            KEY("message", sentence)));
+}
+
+/* What a definition calls its workflow; many runs have the same. NULL: it does not load here. */
+static const char *workflow_of(Checking *c, const RunRow *row, Json definition) {
+    if (!c->definition || strcmp(c->definition, row->definition) != 0) {
+        const StoredRun run = {.row = *row, .definition = definition};
+        Flow *flow = stored_run_flow(&run, NULL);
+        mem_free(c->definition);
+        mem_free(c->workflow);
+        c->definition = mem_strdup(row->definition);
+        c->workflow = flow ? mem_strdup(flow->name) : NULL;
+        flow_unref(flow);
+    }
+    return c->workflow;
+}
+
+/* A run that has ended says so in its row and in its image. The word for one that has not is with its row alone. */
+static bool row_fits(void *ctx, const RunRow *row, Json image, Json definition, Error *err) {
+    Checking *c = ctx;
+    int status = run_status_find(row->status);
+    bool ended = status == RUN_COMPLETED || status == RUN_FAILED || status == RUN_CANCELLED;
+    Json word = json_array_get(json_array_get(image, IMAGE_RUN), IMAGE_STATUS);
+    const char *workflow = workflow_of(c, row, definition);
+    if (status < 0 && strcmp(row->status, "pending") != 0) {
+        return error_set(err, ERR_DATA, "Its status, `%.60s`, is none that a run has.",
+                         row->status);
+    }
+    if (ended && !json_string_is(word, row->status)) {
+        return error_set(err, ERR_DATA,
+                         "Its status is `%s`, which is not what checkpoint %lld says.", row->status,
+                         (long long)row->head);
+    }
+    return !workflow || !strcmp(workflow, row->workflow) ||
+           error_set(err, ERR_DATA, "It is said to be of the workflow `%.60s`, and is of `%.60s`.",
+                     row->workflow, workflow);
 }
 
 static Json check_store(Store *store, Json args, Error *err) {
     const char *thread = json_object_text(args, "thread");
     RunRow row = {0};
     CheckReport report = {0};
-    Json problems = json_array(), out = json_none();
-    CheckHost host = {on_problem, NULL, &problems};
+    Checking checking = {.problems = json_array()};
+    CheckHost host = {.problem = on_problem, .facts = row_fits, .ctx = &checking};
+    Json out = json_none();
     if ((!thread || store_find(store, thread, &row, err)) &&
         chain_check(store, row.run, &host, &report, err)) {
         out = OBJECT(KEY("ok", json_bool(!report.problems)), KEY("runs", report.runs),
                      KEY("checkpoints", report.checkpoints), KEY("snapshots", report.snapshots),
-                     KEY("problems", json_ref(problems)));
+                     KEY("problems", json_ref(checking.problems)));
     }
-    json_unref(problems);
+    json_unref(checking.problems);
+    mem_free(checking.definition);
+    mem_free(checking.workflow);
     run_row_clear(&row);
     return out;
 }

@@ -20,6 +20,7 @@ static const char *const code_names[ERR_CODES] = {
     [ERR_ENDED] = "ended",
     [ERR_ANSWER] = "answer_needed",
     [ERR_SECRET] = "secret",
+    [ERR_WRONG_STATE] = "wrong_state",
     [ERR_NOT_HELD] = "not_held",
 };
 
@@ -76,7 +77,7 @@ const char *error_code_name(ErrorCode code) {
 
 bool error_is_askers(ErrorCode code) {
     return code == ERR_USAGE || code == ERR_SYNTAX || code == ERR_NOT_FOUND || code == ERR_EXISTS ||
-           code == ERR_ENDED || code == ERR_ANSWER || code == ERR_NOT_HELD;
+           code == ERR_ENDED || code == ERR_ANSWER || code == ERR_WRONG_STATE || code == ERR_NOT_HELD;
 }
 
 ErrorCode error_code_find(const char *name) {

@@ -31,7 +31,8 @@ typedef enum ErrorCode {
     ERR_ENDED,     /* the run has nothing left to do: facts `thread`, `status` */
     ERR_ANSWER,    /* the run waits for an answer that was not given: facts `thread`, `interrupt` */
     ERR_SECRET,    /* a secret is missing, or cannot be had: fact `secret` */
-    ERR_NOT_HELD,  /* this process does not have the run; another one may: fact `thread` */
+    ERR_WRONG_STATE, /* a run or a frame is not in a state for that: facts `thread`, `frame` */
+    ERR_NOT_HELD,    /* this process does not have the run; another one may: fact `thread` */
     ERR_CODES,
 } ErrorCode;
 

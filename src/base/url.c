@@ -1,8 +1,11 @@
 #define _GNU_SOURCE
 #include "url.h"
 
-#include <stdbool.h>
+#include "mem.h"
+#include "path.h"
+
 #include <string.h>
+#include <strings.h>
 
 enum { PORT_DIGITS = 5 };
 
@@ -23,9 +26,46 @@ static bool has_port(const char *authority, size_t len) {
     return port <= PORT_DIGITS;
 }
 
+/* ---- names in files that were fetched ---- */
+
+bool url_is_web(const char *text) {
+    return !strncasecmp(text, "http://", 7) || !strncasecmp(text, "https://", 8);
+}
+
+bool url_is_other(const char *text) {
+    static const char letters[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ";
+    size_t scheme = strspn(text, letters);
+    return scheme && !strncmp(text + scheme, "://", 3) && !url_is_web(text);
+}
+
+void url_join(Buf *out, const char *base, const char *name) {
+    if (url_is_web(name)) {
+        buf_adds(out, name);
+        return;
+    }
+    const char *authority = strstr(base, "://") + 3;
+    const char *path = authority + strcspn(authority, "/?#");
+    size_t len = strcspn(path, "?#");
+    const char *slash = name[0] == '/' || !len ? NULL : memrchr(path, '/', len);
+    Buf whole = BUF_INIT;
+    if (slash) buf_add(&whole, path, (size_t)(slash - path));
+    buf_printf(&whole, "%s%s", name[0] == '/' ? "" : "/", name);
+    size_t query = strcspn(whole.data, "?#");
+    char *tidy = mem_strndup(whole.data, query);
+    path_tidy(tidy);
+    buf_add(out, base, (size_t)(path - base));
+    buf_adds(out, tidy);
+    buf_add(out, whole.data + query, whole.len - query);
+    mem_free(tidy);
+    buf_clear(&whole);
+}
+
+/* ---- secrets ---- */
+
 size_t url_secret(const char *url, size_t len, size_t *from) {
     const char *slashes = memmem(url, len, "://", 3);
     const char *authority = slashes ? slashes + 3 : url;
+    while (slashes && authority < url + len && *authority == '/') authority++; /* one too many */
     size_t left = (size_t)(url + len - authority), host = until(authority, left, "/?#");
     if (has_port(authority, host)) left = host;
     const char *at = memrchr(authority, '@', host);
@@ -39,9 +79,9 @@ void url_hide(Buf *out, const char *text, size_t len) {
         size_t head = (size_t)(slashes - text), from;
         size_t url = 3 + until(slashes + 3, len - head - 3, " \t\r\n\"'<>`\\");
         size_t secret = url_secret(slashes, url, &from);
-        buf_add(out, text, head + 3);
+        buf_add(out, text, head + from);
         if (secret) buf_adds(out, "***@");
-        buf_add(out, slashes + 3 + secret, url - 3 - secret);
+        buf_add(out, slashes + from + secret, url - from - secret);
         text += head + url;
         len -= head + url;
     }

@@ -9,7 +9,16 @@
 
 #include "buf.h"
 
+#include <stdbool.h>
 #include <stddef.h>
+
+/* Whether a text is a URL of http or https; of another scheme. A scheme is letters here, which may be capitals. */
+bool url_is_web(const char *text);
+bool url_is_other(const char *text);
+
+/* Adds what a name means in a file that was fetched from such a URL: a URL as it is, a path from the root of its host,
+ * or relative to its folder. */
+void url_join(Buf *out, const char *base, const char *name);
 
 /* How many bytes from *from on are user and password, with the @ behind; 0: it has none. */
 size_t url_secret(const char *url, size_t len, size_t *from);

@@ -61,16 +61,24 @@ static bool ascii8(const char *s) {
     return (word & 0x8080808080808080ull) == 0;
 }
 
+/* The same of 1 to 7 bytes, which most keys end in. Loads overlap. */
+static bool ascii_rest(const char *s, size_t n) {
+    if (n < 4) return !((s[0] | s[n / 2] | s[n - 1]) & 0x80);
+    uint32_t first, last;
+    memcpy(&first, s, 4);
+    memcpy(&last, s + n - 4, 4);
+    return ((first | last) & 0x80808080u) == 0;
+}
+
 size_t utf8_valid_prefix(const char *s, size_t len) {
     const char *p = s, *end = s + len;
     while (p < end) {
-        if (end - p >= 8 && ascii8(p)) {
-            p += 8;
-            continue;
+        size_t left = (size_t)(end - p), n = left < 8 ? left : 8;
+        if (n < 8 ? !ascii_rest(p, n) : !ascii8(p)) {
+            int32_t cp;
+            n = utf8_decode(p, end, &cp);
+            if (cp < 0) break;
         }
-        int32_t cp;
-        size_t n = utf8_decode(p, end, &cp);
-        if (cp < 0) break;
         p += n;
     }
     return (size_t)(p - s);

@@ -17,7 +17,7 @@ static void add_words(Buf *out, const char *words, const char *word) {
 
 void advice_resume(Buf *out, const char *thread, const char *store) {
     add_words(out, "pawl resume ", thread);
-    add_words(out, " --store ", store);
+    place_words(out, store);
 }
 
 void say_resume(const char *thread, const char *store, const char *before) {
@@ -30,7 +30,7 @@ void say_resume(const char *thread, const char *store, const char *before) {
 void say_history(FILE *out, const char *thread, const char *store) {
     Buf line = BUF_INIT;
     add_words(&line, "pawl history ", thread);
-    add_words(&line, " --store ", store);
+    place_words(&line, store);
     terminal_say(out, "Its cleanup tasks have run. `%s` shows where to go back to.\n", line.data);
     buf_clear(&line);
 }
@@ -38,7 +38,7 @@ void say_history(FILE *out, const char *thread, const char *store) {
 void advice_start(Buf *out, const char *file, const char *thread, const char *store) {
     add_words(out, "pawl run ", file);
     add_words(out, " --thread ", thread);
-    add_words(out, " --store ", store);
+    place_words(out, store);
 }
 
 /* ---- interrupts ---- */

@@ -7,7 +7,7 @@
 #include <stdbool.h>
 #include <stdio.h>
 
-/* `pawl resume THREAD`, with --store when the store is not the one that is found without. */
+/* `pawl resume THREAD`, with --store or --server when that is not found without. */
 void advice_resume(Buf *out, const char *thread, const char *store);
 
 /* The same as a line on standard error, with words before it. */

@@ -2,11 +2,45 @@
 
 #include "json_build.h"
 #include "output.h"
+#include "terminal.h"
 
 #include <stdlib.h>
 #include <unistd.h>
 
+void asking_begin_as(Asking *a, const Common *common, const ServerLogin *login) {
+    *a = (Asking){.common = common};
+    uv_loop_init(&a->loop);
+    a->client = client_new(&(ClientOptions){.loop = &a->loop,
+                                            .server = cli_server(common),
+                                            .token = login->token,
+                                            .ca_file = common->ca ? common->ca : login->ca,
+                                            .plain = login->plain});
+}
+
+/* A token in the environment goes before the one that is kept. Tokens that cannot be read are as good as none: the server
+ * says whether it needs one. */
+static void begin_asking_server(Asking *a, const Common *common) {
+    const char *token = getenv("PAWL_TOKEN");
+    ServerLogin login;
+    Error err = ERROR_INIT;
+    if (!server_login_find(cli_server(common), &login, &err)) {
+        terminal_say(stderr, "pawl %s: %s\n", common->command->name, err.msg);
+    }
+    ServerLogin used = login;
+    if (token && token[0]) used.token = (char *)token;
+    asking_begin_as(a, common, &used);
+    server_login_clear(&login);
+}
+
 void asking_begin(Asking *a, const Common *common) {
+    if (cli_server(common)) {
+        begin_asking_server(a, common);
+    } else {
+        asking_begin_serving(a, common, NULL);
+    }
+}
+
+void asking_begin_serving(Asking *a, const Common *common, const char *workflows) {
     extern char **environ;
     char *folder = getcwd(NULL, 0);
     *a = (Asking){.common = common};
@@ -18,7 +52,8 @@ void asking_begin(Asking *a, const Common *common) {
                              .names = common->env,
                              .bounds = {common->root, common->net},
                              .secrets = common->secrets,
-                             .key_file = common->key_file};
+                             .key_file = common->key_file,
+                             .workflows = workflows};
     a->client = client_new(&options);
     free(folder);
 }
@@ -49,7 +84,8 @@ void asking_stop_run(Asking *a, const char *thread) {
 }
 
 void asking_listen(Asking *a) {
-    a->server = a->server ? a->server : socket_listen(client_host(a->client), NULL);
+    struct Host *host = client_host(a->client);
+    if (host && !a->server) a->server = socket_listen(host, NULL);
 }
 
 int ask_and_show(const Common *common, const char *operation, Json args,

@@ -10,8 +10,8 @@
 #define PAWL_ASKING_H
 
 #include "client.h"
+#include "servers.h"
 #include "socket.h"
-#include "stores.h"
 
 typedef struct Asking {
     const Common *common;
@@ -22,6 +22,10 @@ typedef struct Asking {
 } Asking;
 
 void asking_begin(Asking *a, const Common *common);
+/* The same of a server with this token (servers.h), and no other. */
+void asking_begin_as(Asking *a, const Common *common, const ServerLogin *login);
+/* The same for a process that knows workflows by name, which are in a folder; NULL: it has none. */
+void asking_begin_serving(Asking *a, const Common *common, const char *workflows);
 int asking_end(Asking *a); /* a->code */
 
 /* Consumes args. */
@@ -30,7 +34,8 @@ Json ask(Asking *a, const char *operation, Json args);
 /* Has a run stopped so that it can be resumed, and does not wait for it. */
 void asking_stop_run(Asking *a, const char *thread);
 
-/* Lets other processes in: for commands that hold runs. Without a socket they work all the same. */
+/* Lets other processes in: for commands that hold runs. Without a socket they work all the same, and with a server nobody
+ * has to come in. */
 void asking_listen(Asking *a);
 
 /* All that most commands do: asks for one operation and shows the answer, as a line with --json and by `show`

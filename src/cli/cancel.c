@@ -74,7 +74,7 @@ const Command command_cancel = {
         "Ends a run that has not ended. The cleanupTasks of a test still run. When another process runs it, that process is asked to, and "
         "has a few seconds to do so; after that the request stands until it sees it or dies. A run "
         "that is to go on later is stopped with Ctrl-C instead.",
-    OPTIONS(STORE_ROW, JSON_ROW("as an object: run, thread, status")),
+    OPTIONS(STORE_ROW, SERVER_ROWS, JSON_ROW("as an object: run, thread, status")),
     EXAMPLES({"pawl cancel review-7", "end it; what it has done so far stays in the history"}),
     .args = sizeof(CancelArgs),
     .place = offsetof(CancelArgs, place),

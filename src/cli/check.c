@@ -1,5 +1,7 @@
 /* check.c - `pawl check`: everything that is wrong with some workflow files. */
+#include "asking.h"
 #include "command.h"
+#include "fields.h"
 #include "flows.h"
 #include "options.h"
 #include "output.h"
@@ -8,6 +10,7 @@
 
 #include "exec.h"
 #include "flow.h"
+#include "json_build.h"
 #include "json_print.h"
 #include "mem.h"
 
@@ -23,6 +26,9 @@ typedef struct Check {
     /* what came of it */
     FlowProblems problems;
     bool unreadable;
+    Asking *asking; /* a server that says what it thinks of them; NULL: none is asked */
+    Json there;     /* problems that it alone has found */
+    bool refused;   /* there are errors among them */
 } Check;
 
 static bool on_file(void *ctx, const Option *option, char **values) {
@@ -52,17 +58,49 @@ static void print_problems(const FlowProblems *p, size_t from) {
     buf_clear(&out);
 }
 
+/* ---- a server ---- */
+
+static bool is_known(const Check *check, size_t from, Json problem) {
+    bool known = false;
+    for (size_t i = from; !known && i < check->problems.n; i++) {
+        Json one = flow_problem_json(&check->problems.items[i]);
+        known = json_equal(one, problem);
+        json_unref(one);
+    }
+    return known;
+}
+
+/* What a server has against a workflow that is fine here: it may know other kinds. */
+static void check_there(Check *check, size_t from, const Flow *flow) {
+    Json answer = ask(check->asking, "check", OBJECT(KEY("definition", flow_definition(flow))));
+    Json problems = field_get(answer, "problems");
+    for (size_t i = 0; i < json_array_len(problems); i++) {
+        Json one = json_array_get(problems, i);
+        if (is_known(check, from, one)) continue;
+        check->there = json_array_push(check->there, json_ref(one));
+        if (check->common.json) continue;
+        terminal_say(stdout, "%s:%lld:%lld: at the server: %s\n", field_string(one, "file"),
+                     (long long)field_number(one, "line", 0),
+                     (long long)field_number(one, "column", 0), field_string(one, "message"));
+    }
+    check->refused |= !json_is_none(answer) && !json_truthy(field_get(answer, "ok"));
+    json_unref(answer);
+}
+
+/* ---- a file ---- */
+
 static void check_file(Check *check, const char *path) {
-    size_t from = check->problems.n;
+    size_t from = check->problems.n, found = json_array_len(check->there);
     FlowReader reader = cli_flow_reader(&check->common);
     Flow *flow = flow_load(path, &reader, &check->problems);
     if (flow) flow_needs_checkpointer(flow, &check->problems);
     if (flow) exec_check_code(flow, &check->problems);
-    if (flow) exec_check_files(flow, check->common.root, &check->problems);
+    if (flow && !check->asking) exec_check_files(flow, check->common.root, &check->problems);
     check->unreadable = check->unreadable || is_unreadable(&check->problems, from);
-    if (!check->common.json) {
-        print_problems(&check->problems, from);
-        if (check->problems.n == from) {
+    if (!check->common.json) print_problems(&check->problems, from);
+    if (flow && check->asking) check_there(check, from, flow);
+    if (!check->common.json && !(check->asking && check->asking->code)) {
+        if (check->problems.n == from && json_array_len(check->there) == found) {
             size_t n = flow->main->nnodes;
             Buf secrets = BUF_INIT;
             for (size_t i = 0; i < json_array_len(flow->secrets); i++) {
@@ -77,10 +115,11 @@ static void check_file(Check *check, const char *path) {
     flow_unref(flow);
 }
 
-static void print_json(const FlowProblems *p) {
+static void print_json(const FlowProblems *p, Json there) {
     static const JsonPrintOptions options = {.indent = 2};
     Json all = json_array();
     for (size_t i = 0; i < p->n; i++) all = json_array_push(all, flow_problem_json(&p->items[i]));
+    all = json_array_concat(all, json_ref(there));
     json_print_to(all, &options, output_json, NULL);
     putchar('\n');
     json_unref(all);
@@ -92,14 +131,30 @@ static int act(void *ctx) {
         options_complain(&command_check, "it needs a file: pawl check review.yaml.");
         return EXIT_USAGE;
     }
-    for (size_t i = 0; i < check->n; i++) check_file(check, check->files[i]);
-    if (check->common.json) print_json(&check->problems);
-    return check->unreadable ? EXIT_USAGE : check->problems.errors ? EXIT_PROBLEMS : EXIT_OK;
+    Asking asking;
+    check->there = json_array();
+    if (cli_server(&check->common)) {
+        asking_begin(&asking, &check->common);
+        check->asking = &asking;
+    }
+    int failed = EXIT_OK;
+    for (size_t i = 0; i < check->n && !failed; i++) {
+        check_file(check, check->files[i]);
+        failed = check->asking ? check->asking->code : EXIT_OK;
+    }
+    if (check->asking) asking_end(&asking);
+    check->asking = NULL;
+    if (failed) return failed;
+    if (check->common.json) print_json(&check->problems, check->there);
+    return check->unreadable                          ? EXIT_USAGE
+           : check->problems.errors || check->refused ? EXIT_PROBLEMS
+                                                      : EXIT_OK;
 }
 
 static void clear(void *ctx) {
     Check *check = ctx;
     flow_problems_clear(&check->problems);
+    json_unref(check->there);
     mem_free(check->files);
 }
 
@@ -114,7 +169,8 @@ const Command command_check = {
         "sentence, and the line with a mark under it.\n\n"
         "Exit codes: 0, nothing is wrong (there may be warnings); 1, there are errors; 2, "
         "the command line is wrong or a file cannot be read.",
-    OPTIONS(JSON_ROW("the problems as an array of objects"), ROOT_ROW, KINDS_ROW, STRICT_ROW),
+    OPTIONS(JSON_ROW("the problems as an array of objects"), ROOT_ROW, KINDS_ROW, STRICT_ROW,
+            SERVER_ROWS),
     EXAMPLES({"pawl check review.yaml", "what is wrong with a workflow, with lines and columns"},
              {"pawl check --json flows/*.yaml", "the same for a program, over many files"}),
     .completes = COMPLETE_FILE,

@@ -10,11 +10,13 @@
 /* ---- the list ---- */
 
 const Command *const commands[] = {
-    &command_run,    &command_debug,   &command_resume,     &command_status, &command_runs,
-    &command_cancel, &command_history, &command_logs,       &command_show,   &command_diff,
-    &command_fork,   &command_update,  &command_check,      &command_graph,  &command_kinds,
-    &command_schema, &command_store,   &command_secret,     &command_prune,  &command_eval,
-    &command_help,   &command_version, &command_completion, &command_man,    NULL,
+    &command_run,     &command_debug,      &command_resume,  &command_status,
+    &command_runs,    &command_cancel,     &command_history, &command_logs,
+    &command_show,    &command_diff,       &command_fork,    &command_update,
+    &command_check,   &command_graph,      &command_kinds,   &command_schema,
+    &command_store,   &command_secret,     &command_serve,   &command_token,
+    &command_login,   &command_prune,      &command_eval,    &command_help,
+    &command_version, &command_completion, &command_man,     NULL,
 };
 
 const Command *command_find(const char *name) {

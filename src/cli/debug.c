@@ -175,18 +175,6 @@ static Json pause_all(const DebugArgs *args) {
     return args->pause_all ? json_bool(args->pause_all == 1) : json_none();
 }
 
-static bool start_run(Debug *d, const char *thread, Error *err) {
-    const DebugArgs *args = d->args;
-    return open_session(
-        d, "run_start",
-        OBJECT(KEY("definition", flow_definition(d->flow)), KEY("thread", thread),
-               KEY("input", json_ref(args->input)), KEY("mode", args->mode),
-               KEY("replay", replay_args(&args->replay)),
-               KEY("debug", OBJECT(KEY("pause_on_start", json_bool(!args->no_pause)),
-                                   KEY("pause_all_on_breakpoint", pause_all(args))))),
-        err);
-}
-
 /* The fields of a breakpoint of --break; JSON_NONE on error. */
 static Json break_fields(const char *file, const char *text, Error *err) {
     char *spec = console_break_spec(file, text, strlen(text), err);
@@ -195,12 +183,42 @@ static Json break_fields(const char *file, const char *text, Error *err) {
     return fields;
 }
 
+/* A run of a server does not wait for us: where nothing pauses it at its start, its breakpoints go with it. */
+static bool breaks_go_along(const Debug *d) {
+    return d->flow && d->args->no_pause && cli_server(&d->args->common);
+}
+
+static Json breaks_along(const Debug *d) {
+    Json list = json_array();
+    bool first = !d->thread; /* a run that is begun once more gets those of the one before */
+    for (size_t i = 0; first && breaks_go_along(d) && i < d->args->breaks.n; i++) {
+        Json fields = break_fields(d->flow->path, d->args->breaks.items[i], NULL);
+        if (!json_is_none(fields)) list = json_array_push(list, fields);
+    }
+    if (json_array_len(list)) return list;
+    json_unref(list);
+    return json_none();
+}
+
+static bool start_run(Debug *d, const char *thread, Error *err) {
+    const DebugArgs *args = d->args;
+    return open_session(
+        d, "run_start",
+        OBJECT(KEY("definition", flow_definition(d->flow)), KEY("thread", thread),
+               KEY("input", json_ref(args->input)), KEY("mode", args->mode),
+               KEY("replay", replay_args(&args->replay)),
+               KEY("debug", OBJECT(KEY("pause_on_start", json_bool(!args->no_pause)),
+                                   KEY("pause_all_on_breakpoint", pause_all(args)),
+                                   KEY("breakpoints", breaks_along(d))))),
+        err);
+}
+
 /* --break. */
 static void set_breaks(Debug *d) {
     const Words *breaks = &d->args->breaks;
     Json session = breaks->n ? target_call(&d->target, "session", json_none(), NULL) : json_none();
     const char *file = json_object_text(session, "file");
-    for (size_t i = 0; i < breaks->n; i++) {
+    for (size_t i = 0; i < breaks->n && !breaks_go_along(d); i++) {
         Error err = ERROR_INIT;
         Json fields = break_fields(file, breaks->items[i], &err);
         if (json_is_none(fields)) {
@@ -299,17 +317,14 @@ static int code_of(const char *status) {
 static void say_way_back(Debug *d, const char *before) {
     const char *export = d->args->export;
     Buf way = BUF_INIT;
-    if (!cli_store_is_durable(d->args->common.store) && !export) {
+    if (!cli_store_is_durable(&d->args->common) && !export) {
         console_notice(d->console,
                        "The run was kept in memory only, so it is gone with this process.");
         return;
     }
     buf_adds(&way, export ? "pawl debug --open " : "pawl debug ");
     shell_word(&way, export ? export : d->thread);
-    if (!export && d->store_hint) {
-        buf_adds(&way, " --store ");
-        shell_word(&way, d->store_hint);
-    }
+    if (!export) place_words(&way, d->store_hint);
     console_notice(d->console, "%s`%s` comes back to it.", before, way.data);
     buf_clear(&way);
 }
@@ -447,7 +462,7 @@ static int let_go(Debug *d) {
     } else {
         drive_complete(&d->asking, &d->settled);
         ending_say(&(Ending){&d->args->common, d->store_hint,
-                             cli_store_is_durable(d->args->common.store), NULL, d->settled});
+                             cli_store_is_durable(&d->args->common), NULL, d->settled});
     }
     return code_of_settled(d);
 }
@@ -533,7 +548,7 @@ static int debug_thread(Debug *d, const char *name) {
     if (!refuse_start_options(d->args) || !place_parse(&command_debug, name, &place)) {
         return EXIT_USAGE;
     }
-    d->store_hint = cli_store_hint(d->args->common.store);
+    d->store_hint = cli_store_hint(&d->args->common);
     bool ok = begin_asking(d, &err) && checkpoint_is_there(d, &place, &err) &&
               open_session(
                   d, "run_open",
@@ -560,10 +575,11 @@ static Json read_export(const char *path, Error *err) {
 
 static int debug_export(Debug *d) {
     Error err = ERROR_INIT;
-    if (d->args->target || d->args->thread || d->args->common.store) {
+    if (d->args->target || d->args->thread || d->args->common.store || d->args->common.server) {
         options_complain(&command_debug, "--open takes the place of a run and of its store.");
         return EXIT_USAGE;
     }
+    d->args->common.here = true;
     if (!refuse_start_options(d->args)) return EXIT_USAGE;
     Json document = read_export(d->args->export, &err), run = json_none();
     d->args->common.store = "memory:";
@@ -592,9 +608,10 @@ static int debug_export(Debug *d) {
 static int debug_flow(Debug *d) {
     Error err = ERROR_INIT;
     Common *common = &d->args->common;
-    char *configured = common->store ? NULL : cli_store_configured(d->flow->main);
+    bool told = common->store || cli_server(common);
+    char *configured = told ? NULL : cli_store_configured(d->flow->main);
     common->store = configured ? configured : common->store;
-    d->store_hint = cli_store_hint(common->store);
+    d->store_hint = cli_store_hint(common);
     bool started = begin_asking(d, &err) && start_run(d, d->args->thread, &err);
     /* a program that lets it run at once says itself what it waits for */
     bool looks = d->args->no_pause && common->json && !d->args->scripts.n;
@@ -764,7 +781,7 @@ const Command command_debug = {
          TAKES(OPTION_FLAG, DebugArgs, auto_resume)},
         {"open", 0, "FILE", "look at a run that `export` wrote",
          TAKES(OPTION_TEXT, DebugArgs, export), .completes = COMPLETE_FILE},
-        REPLAY_ROWS(DebugArgs), STORE_ROW, BOUNDS_ROWS, KINDS_ROW,
+        REPLAY_ROWS(DebugArgs), STORE_ROW, SERVER_ROWS, BOUNDS_ROWS, KINDS_ROW,
         JSON_ROW("answers and events as JSON, one object a line, for programs")),
     EXAMPLES({"pawl debug review.yaml --break deploy",
               "a new run, stopped at its start; then `continue`"},

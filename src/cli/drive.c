@@ -80,7 +80,7 @@ static void say_debugger(const Drive *d, Json event) {
 
 static void say_asked(uv_timer_t *timer) {
     Drive *d = timer->data;
-    bool durable = cli_store_is_durable(d->args->common.store);
+    bool durable = cli_store_is_durable(&d->args->common);
     Buf text = BUF_INIT;
     for (size_t i = 0; i < json_array_len(d->asked); i++) {
         advice_interrupt(&text, json_array_get(d->asked, i), false, durable ? d->thread : NULL,
@@ -167,8 +167,37 @@ static void stop(Drive *d) {
     }
 }
 
+/* The run goes on without us. */
+static void say_left(const Drive *d) {
+    Buf line = BUF_INIT;
+    if (!cli_server(&d->args->common)) {
+        terminal_say(stderr, "Left. Another process goes on with %s.\n", d->thread);
+        return;
+    }
+    static const char *const ways[][3] = {{"Follow what it prints with: ", "pawl logs ", " -f"},
+                                          {"See where it is with: ", "pawl status ", ""},
+                                          {"Cancel it with: ", "pawl cancel ", ""}};
+    terminal_say(stderr, "Left. The server goes on with %s.\n", d->thread);
+    for (size_t i = 0; i < sizeof ways / sizeof *ways; i++) {
+        buf_adds(&line, ways[i][0]);
+        buf_adds(&line, ways[i][1]);
+        shell_word(&line, d->thread);
+        buf_adds(&line, ways[i][2]);
+        place_words(&line, d->plan->store_hint);
+        buf_addc(&line, '\n');
+    }
+    terminal_put(stderr, line.data, line.len);
+    buf_clear(&line);
+}
+
 static void on_signal(uv_signal_t *handle, int signum) {
     Drive *d = handle->data;
+    if (!d->thread && cli_server(&d->args->common)) {
+        fprintf(stderr, "Left before the server had answered: `pawl runs` says whether the run has "
+                        "begun.\n");
+        fflush(stderr);
+        _exit(EXIT_SIGNAL + signum);
+    }
     if (d->thread && d->stops++) {
         if (d->progress) progress_hide(d->progress);
         if (d->args->report) write_report(d, "interrupted");
@@ -221,7 +250,7 @@ static void say_secret(const Ending *e, Json error) {
         if (field_has_text(error, facts[i]))
             error_fact(&err, facts[i], field_string(error, facts[i]));
     }
-    say_error(&words, &err, &(Speaker){"run", e->store_hint});
+    say_error(&words, &err, &(Speaker){"run", e->store_hint, cli_server(e->common) != NULL});
     if (words.len > 1) terminal_say(stderr, "%s\n", words.data + 1);
     buf_clear(&words);
 }
@@ -362,8 +391,7 @@ static int settle(Drive *d) {
     const Common *common = &d->args->common;
     drive_complete(d->asking, &d->settled);
     const struct Outcome *outcome = outcome_of(d->settled);
-    bool durable = cli_store_is_durable(common->store),
-         lost = field_has_text(d->settled, "store_error");
+    bool durable = cli_store_is_durable(common), lost = field_has_text(d->settled, "store_error");
     Ending ending = {common, d->plan->store_hint, durable, d->plan->file, d->settled};
     stream_end(&d->stream, d->settled, outcome->word);
     if (d->report && d->plan->sums_up && is_for_people(d->args) && !d->args->quiet) {
@@ -395,6 +423,19 @@ static int settle(Drive *d) {
 
 /* ---- the whole ---- */
 
+static bool shows_progress(const DriveArgs *args) {
+    return !args->quiet && is_for_people(args);
+}
+
+/* What is to be heard of the run, as run_events takes it. */
+static Json listen_args(const DriveArgs *args) {
+    bool shows = shows_progress(args);
+    bool quiet = !shows && args->stream == STREAM_NONE && !args->report;
+    Json types[] = {json_string_c("settled"), json_string_c("paused"), json_string_c("debug")};
+    return OBJECT(KEY("values", json_bool(args->stream != STREAM_NONE || !shows)),
+                  KEY("types", quiet ? json_array_from(types, 3) : json_none()));
+}
+
 /* Before the run has its first turn: nothing that happens is missed. */
 static void on_begun(void *ctx, Json run, const Error *err) {
     Drive *d = ctx;
@@ -412,31 +453,52 @@ static void on_begun(void *ctx, Json run, const Error *err) {
         terminal_line(stderr, "pawl %s: --break: %s", args->common.command->name,
                       field_is_text(doubt) ? json_string_data(&doubt) : "");
     }
-    if (!args->quiet && is_for_people(args)) {
+    if (shows_progress(args)) {
         d->progress = progress_new(&d->asking->loop, d->asking->client, d->thread);
     }
-    bool quiet = !d->progress && args->stream == STREAM_NONE && !args->report;
     if (args->report || (d->progress && d->plan->sums_up)) d->report = report_new();
-    Json types[] = {json_string_c("settled"), json_string_c("paused"), json_string_c("debug")};
-    Json what = OBJECT(KEY("thread", d->thread),
-                       KEY("values", json_bool(args->stream != STREAM_NONE || !d->progress)),
-                       KEY("types", quiet ? json_array_from(types, 3) : json_none()));
-    d->events = client_events(d->asking->client, what, &(ClientListener){on_event, on_over, d});
+    d->events =
+        client_events(d->asking->client, OBJECT_ADD(listen_args(args), KEY("thread", d->thread)),
+                      &(ClientListener){on_event, on_over, d});
     json_unref(run);
+}
+
+static void say_trouble(void *ctx, const char *sentence) {
+    const DriveArgs *args = ctx;
+    terminal_say(stderr, "pawl %s: %s\n", args->common.command->name, sentence);
 }
 
 int drive(const DrivePlan *plan) {
     Drive d = {.plan = plan, .args = plan->args, .asking = plan->asking};
+    Tracing tracing = {0};
+    bool far = cli_server(&d.args->common) != NULL; /* it sends the spans of its runs itself */
+    Error err = ERROR_INIT;
     int code;
+    TracingOptions traced = {.loop = &plan->asking->loop,
+                             .host = client_host(plan->asking->client),
+                             .url = d.args->otlp,
+                             .say = say_trouble,
+                             .ctx = (void *)(uintptr_t)d.args};
+    if (far && d.args->otlp) {
+        error_set(&err, ERR_USAGE,
+                  "The spans of a run come from where it runs, so --otlp has no place here: the "
+                  "server takes it.");
+    }
+    if (err.code != ERR_NONE || (!far && !tracing_begin(&tracing, &traced, &err))) {
+        json_unref(plan->operation_args);
+        return cli_fail(&d.args->common, &err);
+    }
     stream_init(&d.stream, d.args->stream);
     d.asked = json_array();
     uv_timer_init(&d.asking->loop, &d.asks);
     d.asks.data = &d;
     watch_signals(&d);
-    client_call(d.asking->client, plan->operation, plan->operation_args, on_begun, &d);
+    client_begin(d.asking->client, plan->operation, plan->operation_args, listen_args(d.args),
+                 on_begun, &d);
     asking_listen(d.asking);
     while (!d.over && json_is_none(d.settled)) uv_run(&d.asking->loop, UV_RUN_ONCE);
     client_events_end(d.events);
+    tracing_end(&tracing);
     progress_free(d.progress);
     d.progress = NULL;
     if (d.args->report && !d.report) d.report = report_new(); /* of a run that did not begin */
@@ -445,7 +507,7 @@ int drive(const DrivePlan *plan) {
     } else if (d.failed.code != ERR_NONE) {
         code = cli_fail(&d.args->common, &d.failed);
     } else { /* somebody else's, and left */
-        terminal_say(stderr, "Left. Another process goes on with %s.\n", d.thread);
+        say_left(&d);
         code = EXIT_WAITING;
     }
     const char *ended = json_is_none(d.settled) ? "failed" : outcome_of(d.settled)->word;

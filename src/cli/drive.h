@@ -10,7 +10,7 @@
  *
  * Ctrl-C (and SIGTERM, SIGHUP) stops the run so that it can be resumed; a second one leaves at once,
  * which a durable run survives too. Under nohup SIGHUP does nothing. When nobody reads the stream any more the run is
- * stopped in the same way. A run that another process holds is only left.
+ * stopped in the same way. A run that another process holds, or a server, is only left.
  */
 #ifndef PAWL_DRIVE_H
 #define PAWL_DRIVE_H
@@ -19,6 +19,7 @@
 #include "command.h"
 #include "stores.h"
 #include "stream.h"
+#include "tracing.h"
 
 /* Rows that `run` and `resume` share: what they take begins with a DriveArgs. */
 
@@ -37,10 +38,17 @@
     }
 #define DRIVE_QUIET_ROW \
     { "quiet", 'q', NULL, "no progress on standard error", TAKES(OPTION_FLAG, DriveArgs, quiet) }
+#define DRIVE_REPORT_ROW(Args)                                                                      \
+    {                                                                                               \
+        "report", 0, "FILE.xml|junit=FILE",                                                         \
+            "write what became of each task to a file, as JUnit's XML, also when the run fails or " \
+            "is interrupted",                                                                       \
+            TAKES(OPTION_TEXT, Args, drive.report), .completes = COMPLETE_FILE                      \
+    }
 #define DRIVE_ROWS                                                                                 \
-    DRIVE_SET_ROW, STORE_ROW,                                                                      \
+    DRIVE_SET_ROW, STORE_ROW, SERVER_ROWS,                                                         \
         JSON_ROW("the result as one line of JSON, the last on standard output"), DRIVE_STREAM_ROW, \
-        DRIVE_QUIET_ROW, BOUNDS_ROWS
+        DRIVE_QUIET_ROW, OTLP_ROW(DriveArgs, otlp), BOUNDS_ROWS
 
 /* What both take from the command line. */
 typedef struct DriveArgs {
@@ -48,6 +56,7 @@ typedef struct DriveArgs {
     StreamMode stream;
     bool quiet;
     Json set;           /* array of [path, value], or JSON_NONE */
+    const char *otlp;   /* --otlp, or NULL */
     const char *report; /* where a report goes (report.h); NULL: nowhere */
     bool debug, pause_on_start;
     Json breakpoints; /* array of specs, or JSON_NONE */

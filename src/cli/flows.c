@@ -1,9 +1,12 @@
 #include "flows.h"
 
+#include "asking.h"
 #include "exec.h"
+#include "fields.h"
 #include "json_build.h"
 #include "kind_listing.h"
 #include "mem.h"
+#include "servers.h"
 #include "terminal.h"
 
 #include <stdio.h>
@@ -38,7 +41,22 @@ FlowReader cli_flow_reader(const Common *c) {
     return reader;
 }
 
-Json cli_kinds_outside(const Common *c) {
+/* Those that are in files there. */
+static Json kinds_of_server(const Common *c, int *code) {
+    Asking a;
+    asking_begin(&a, c);
+    Json answer = ask(&a, "kinds", json_none()), all = field_get(answer, "kinds");
+    Json out = json_is_none(answer) ? json_none() : json_array();
+    for (size_t i = 0; !json_is_none(out) && i < json_array_len(all); i++) {
+        Json kind = json_array_get(all, i);
+        if (field_has_text(kind, "file")) out = json_array_push(out, json_ref(kind));
+    }
+    json_unref(answer);
+    *code = asking_end(&a);
+    return out;
+}
+
+static Json kinds_here(const Common *c) {
     FlowReader reader = cli_flow_reader(c);
     const char *folders[sizeof c->kinds.items / sizeof *c->kinds.items + 1];
     memcpy(folders, c->kinds.items, c->kinds.n * sizeof *folders);
@@ -46,12 +64,23 @@ Json cli_kinds_outside(const Common *c) {
     return kinds_outside(folders, c->kinds.n + 1, &reader);
 }
 
+bool cli_kinds_outside(const Common *c, Json *out, int *code) {
+    *code = EXIT_USAGE;
+    *out = json_none();
+    if (!cli_server(c)) {
+        *out = kinds_here(c);
+    } else if (!c->kinds.n || cli_is_here(c, "--kinds")) {
+        *out = kinds_of_server(c, code);
+    }
+    return !json_is_none(*out);
+}
+
 Flow *cli_flow_load(const Common *c, const char *path) {
     FlowProblems problems = {0};
     FlowReader reader = cli_flow_reader(c);
     Flow *flow = flow_load(path, &reader, &problems);
     if (flow) exec_check_code(flow, &problems);
-    if (flow) exec_check_files(flow, c->root, &problems);
+    if (flow && !cli_server(c)) exec_check_files(flow, c->root, &problems);
     if (problems.errors) {
         flow_unref(flow);
         flow = NULL;

@@ -9,8 +9,9 @@
 /* Files by --root, kinds by --kinds. Borrows c. */
 FlowReader cli_flow_reader(const Common *c);
 
-/* Kinds from outside (kind_listing.h) that a workflow in our folder would find. Given. */
-Json cli_kinds_outside(const Common *c);
+/* Kinds from outside (kind_listing.h) that a workflow in our folder would find, or one that a server has; given. False after
+ * saying why they cannot be known: *code is the exit code. */
+bool cli_kinds_outside(const Common *c, Json *out, int *code);
 
 /* NULL when the file has errors in it; those, and warnings, have been said, with --json also on standard
  * output. */

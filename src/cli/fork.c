@@ -36,7 +36,7 @@ const Command command_fork = {
         "is.",
     OPTIONS({"thread", 't', "ID", "the name of the new thread (run-N unless told)",
              TAKES(OPTION_NEW_THREAD, ForkArgs, thread)},
-            STORE_ROW, JSON_ROW("as an object: run, thread, status, checkpoint")),
+            STORE_ROW, SERVER_ROWS, JSON_ROW("as an object: run, thread, status, checkpoint")),
     EXAMPLES({"pawl fork review-7@12 --thread what-if", "a second run from checkpoint 12 on"},
              {"pawl resume \"$(pawl fork review-7@12)\"", "make it and go on with it"}),
     .args = sizeof(ForkArgs),

@@ -1,5 +1,8 @@
 /* graph.c - `pawl graph`: a workflow as a drawing for other programs. */
+#include "asking.h"
+#include "fields.h"
 #include "flows.h"
+#include "json_build.h"
 #include "options.h"
 #include "stores.h"
 #include "terminal.h"
@@ -18,6 +21,17 @@ typedef struct Drawing {
     const char *path;
 } Drawing;
 
+static int draw_there(const Drawing *drawing, const Flow *flow, const char *format) {
+    Asking a;
+    asking_begin(&a, &drawing->common);
+    Json answer = ask(&a, "workflow_graph",
+                      OBJECT(KEY("definition", flow_definition(flow)), KEY("format", format)));
+    Json text = field_get(answer, "text");
+    if (field_is_text(text)) terminal_put(stdout, json_string_data(&text), json_string_len(text));
+    json_unref(answer);
+    return asking_end(&a);
+}
+
 static int act(void *ctx) {
     const Drawing *drawing = ctx;
     if (!drawing->path) {
@@ -27,7 +41,8 @@ static int act(void *ctx) {
     FlowProblems problems = {0};
     FlowReader reader = cli_flow_reader(&drawing->common);
     Flow *flow = flow_load(drawing->path, &reader, &problems);
-    if (flow) exec_check_files(flow, drawing->common.root, &problems);
+    bool here = !cli_server(&drawing->common);
+    if (flow && here) exec_check_files(flow, drawing->common.root, &problems);
     const char *format = drawing->common.json ? "json" : drawing->format ? drawing->format : "dot";
     Buf out = BUF_INIT;
     int code = EXIT_OK;
@@ -35,6 +50,8 @@ static int act(void *ctx) {
         code = problems.items[0].line == 0 ? EXIT_USAGE : EXIT_PROBLEMS;
         if (drawing->common.json) cli_flow_put_json(&problems);
         cli_flow_say(&problems);
+    } else if (!here) {
+        code = draw_there(drawing, flow, format);
     } else if (flow_draw(flow, format, &out)) {
         terminal_put(stdout, out.data, out.len);
     } else {
@@ -58,7 +75,8 @@ const Command command_graph = {
                    "(Graphviz), mermaid, or json with the place of everything in the file.",
     OPTIONS({"format", 'f', "dot|mermaid|json", "what to write (dot unless told)",
              TAKES(OPTION_TEXT, Drawing, format), .completes = COMPLETE_WORDS},
-            ROOT_ROW, KINDS_ROW, JSON_ROW("as --format json, and what is wrong as JSON, too")),
+            ROOT_ROW, KINDS_ROW, SERVER_ROWS,
+            JSON_ROW("as --format json, and what is wrong as JSON, too")),
     EXAMPLES({"pawl graph review.yaml | dot -Tsvg > review.svg", "a picture, drawn by Graphviz"},
              {"pawl graph review.yaml --format mermaid", "for a page that draws Mermaid"}),
     .completes = COMPLETE_FILE,

@@ -166,7 +166,7 @@ const Command command_history = {
              "with the edges that were taken where there was a choice, and what "
              "each condition gave",
              TAKES(OPTION_FLAG, HistoryArgs, verbose)},
-            STORE_ROW, JSON_ROW("as an array of objects")),
+            STORE_ROW, SERVER_ROWS, JSON_ROW("as an array of objects")),
     EXAMPLES(
         {"pawl history review-7", "every step of the run, the last one at the end"},
         {"pawl history review-7 -v", "the same, and why it went where it went"},

@@ -3,11 +3,13 @@
 #include "json_build.h"
 #include "json_parse.h"
 #include "mem.h"
+#include "safe_file.h"
 #include "terminal.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 enum { READ_SIZE = 256 * 1024 };
@@ -265,7 +267,17 @@ bool inputs_next(Inputs *in, Json *value) {
 
 /* ---- whole files ---- */
 
+/* A FIFO that nobody writes to would be waited for, and one that a shell has opened has another name. */
+static bool is_waited_for(const char *path) {
+    struct stat st;
+    return !is_standard_input(path) && !safe_is_descriptor(path) && stat(path, &st) == 0 &&
+           S_ISFIFO(st.st_mode);
+}
+
 bool inputs_read_file(const char *path, Buf *out, Error *err) {
+    if (is_waited_for(path)) {
+        return error_set(err, ERR_USAGE, "%s is a FIFO, and a regular file is expected.", path);
+    }
     char *files[] = {(char *)path};
     Inputs *in = inputs_new(files, 1, (InputsOptions){.raw = true, .slurp = true});
     in->err = err;

@@ -4,6 +4,7 @@
 #include "options.h"
 #include "output.h"
 #include "problems.h"
+#include "servers.h"
 #include "stores.h"
 #include "suggest.h"
 #include "terminal.h"
@@ -284,11 +285,12 @@ static bool has_outside(const KindsArgs *args) {
 static int act(void *ctx) {
     KindsArgs *args = ctx;
     size_t at = 0;
-    args->outside = cli_kinds_outside(&args->common);
-    int code = !next_kind(args, &at) && !has_outside(args) ? unknown_kind(args)
-               : args->common.json                         ? print_json(args)
-               : args->name                                ? print_kinds(args)
-                                                           : print_list(args);
+    int code;
+    if (!cli_kinds_outside(&args->common, &args->outside, &code)) return code;
+    code = !next_kind(args, &at) && !has_outside(args) ? unknown_kind(args)
+           : args->common.json                         ? print_json(args)
+           : args->name                                ? print_kinds(args)
+                                                       : print_list(args);
     json_clear(&args->outside);
     return code;
 }
@@ -304,7 +306,8 @@ const Command command_kinds = {
         ".pawl/kinds in this folder and in the folders that --kinds names.",
     OPTIONS({"dialect", 'd', "graph|tasks|pipeline", "only those of one dialect",
              TAKES(OPTION_CHOICE, KindsArgs, dialect), .completes = COMPLETE_WORDS},
-            JSON_ROW("as an array of objects: name, dialect, help, schema"), KINDS_ROW, ROOT_ROW),
+            JSON_ROW("as an array of objects: name, dialect, help, schema"), KINDS_ROW, ROOT_ROW,
+            SERVER_ROWS),
     EXAMPLES({"pawl kinds", "all that a workflow can do"},
              {"pawl kinds run_shell", "what one of them takes"},
              {"pawl kinds check_http_json --json", "the same as a JSON Schema, for a form"}),

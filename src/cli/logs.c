@@ -178,7 +178,9 @@ const Command command_logs = {
         "one that has others inside, what those printed, with their names.\n\n"
         "Output is kept with the run, also while it is under way in another process: 16 MB of each "
         "execution of a node, from which the middle is cut, and 128 MB of a run, of which the oldest "
-        "goes. It goes with the run, and with its checkpoints (`pawl prune`).",
+        "goes. It goes with the run, and with its checkpoints (`pawl prune`).\n\n"
+        "Exit codes: 0, done, also where nothing was printed; 1, some of it is damaged; 2, the command "
+        "line is wrong, or there is no such run or node; 5, the store cannot be read.",
     OPTIONS({"follow", 'f', NULL, "go on as long as a process has the run",
              TAKES(OPTION_FLAG, LogsArgs, follow)},
             {"lines", 'n', "N", "only the last N lines", TAKES(OPTION_COUNT, LogsArgs, lines)},
@@ -187,7 +189,7 @@ const Command command_logs = {
             {"stream", 0, "stdout|stderr|log",
              "only this stream; `log` is what scripts log and what is said about output",
              TAKES(OPTION_WORD, LogsArgs, stream), .completes = COMPLETE_WORDS},
-            STORE_ROW, JSON_ROW("as an object a line, for each piece of output")),
+            STORE_ROW, SERVER_ROWS, JSON_ROW("as an object a line, for each piece of output")),
     EXAMPLES({"pawl logs review-7", "all that was printed, with the names of the nodes"},
              {"pawl logs review-7 build -f", "what `build` prints, as it prints it"},
              {"pawl logs review-7 --stream stderr --since 10m", "errors of the last ten minutes"}),

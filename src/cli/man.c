@@ -85,6 +85,12 @@ static void put_page(void) {
           "\\fB\\-\\-store\\fR does not name one.\n",
           stdout);
     fputs(
+        ".TP\n.B PAWL_SERVER\nThe server that commands ask in place of working here, when neither "
+        "\\fB\\-\\-server\\fR nor \\fB\\-\\-store\\fR names a place.\n"
+        ".TP\n.B PAWL_TOKEN\nThe token for the server, before the one that \\fBpawl login\\fR "
+        "keeps.\n",
+        stdout);
+    fputs(
         ".TP\n.B PAWL_DUMPABLE\nWith 1, debuggers and profilers of the same user may look into the process, "
         "and a crash leaves a core; so may whatever a run starts.\n",
         stdout);

@@ -6,6 +6,7 @@
 #include "json_error.h"
 #include "mem.h"
 #include "place.h"
+#include "servers.h"
 #include "settings.h"
 #include "stores.h"
 #include "suggest.h"
@@ -75,6 +76,11 @@ static const Option *find_long(const Command *command, const char *name, size_t 
     }
     if (text_is(name, len, help_option.name)) return &help_option;
     suggestion_offer(&nearest, help_option.name);
+    if (text_is(name, len, "server")) {
+        options_complain(command,
+                         "it works on this machine alone, so there is no server for it to ask.");
+        return NULL;
+    }
     options_complain(command, "there is no option --%.*s%s%s%s", (int)len, name,
                      nearest.best ? "; did you mean --" : "", nearest.best ? nearest.best : "",
                      nearest.best ? "?" : ".");
@@ -128,8 +134,10 @@ static bool read_names(const Command *command, const Option *option, const char 
     if (json_is_none(*names)) *names = json_array();
     for (const char *at = text; at; at = at[len] ? at + len + 1 : NULL) {
         len = strcspn(at, ",");
-        if (!len || memchr(at, '=', len)) {
-            return options_complain(command, "--%s takes names, parted by commas, not `%s`.",
+        if (!len || strcspn(at, "= \t\n*?[") < len - (at[len - 1] == '*')) {
+            return options_complain(command,
+                                    "--%s takes names, parted by commas, each of a variable or, "
+                                    "as NAME*, of all that begin so; not `%s`.",
                                     option->name, text);
         }
         *names = json_array_push(*names, json_string(at, len));
@@ -287,6 +295,13 @@ static bool has_place(const Command *c, const Place *place) {
     return !place->seq || !c->only_thread || options_complain(c, "%s", c->only_thread);
 }
 
+/* Where it works: here, or at a server. */
+static bool is_sensible(const Command *c, const void *args) {
+    const Option *o = c->options;
+    while (o && o->name && strcmp(o->name, "server") != 0) o++;
+    return !o || !o->name || cli_place_is_sensible(args);
+}
+
 int options_run(const Command *c, int argc, char **argv) {
     char *args = mem_zalloc(c->args);
     Place *place = c->place ? (Place *)(args + c->place) : NULL;
@@ -294,7 +309,7 @@ int options_run(const Command *c, int argc, char **argv) {
     int code = EXIT_USAGE;
     ((Common *)args)->command = c;
     wants_json = has_json(c, argc, argv);
-    if (read_all(&r) && (!place || has_place(c, place))) {
+    if (read_all(&r) && (!place || has_place(c, place)) && is_sensible(c, args)) {
         code = c->act(args);
     } else if (r.wants_help) {
         help_command(c, stdout);

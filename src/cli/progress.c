@@ -23,6 +23,7 @@ struct Progress {
     int64_t steps;             /* finished nodes */
     int lines;                 /* written for them */
     Json titles;               /* of tasks that are under way, by title_key() */
+    Json notes;                /* how far they say they are, in the same way: drawn, not written */
     uint64_t counted;          /* when the last count was written */
     /* When the node of a frame began, for the frames that were last in their slot. */
     struct Began {
@@ -41,6 +42,15 @@ static void add_title(const Progress *p, Buf *out, Json event) {
     if (json_kind(title) == JSON_STRING) {
         buf_adds(out, ": ");
         buf_add(out, json_string_data(&title), json_string_len(title));
+    }
+    json_unref(key);
+}
+
+static void add_note(const Progress *p, Buf *out, Json event) {
+    Json key = title_key(event), note = json_object_get(p->notes, key);
+    if (json_kind(note) == JSON_STRING) {
+        buf_adds(out, "  ");
+        buf_add(out, json_string_data(&note), json_string_len(note));
     }
     json_unref(key);
 }
@@ -116,6 +126,7 @@ static void draw_frame(Progress *p, Buf *out, Json frame) {
     add_name(&line, frame, "name");
     add_title(p, &line, frame);
     if (*doing && !json_string_is(waits, "work")) buf_printf(&line, "  %s", doing);
+    add_note(p, &line, frame);
     if (json_time_ms(field_get(frame, "since"), &since)) {
         uv_timeval64_t now;
         uv_gettimeofday(&now);
@@ -149,6 +160,7 @@ static void draw_frames(Progress *p, Buf *out, Json frames) {
 
 static void release(Progress *p) {
     json_unref(p->titles);
+    json_unref(p->notes);
     mem_free(p->thread);
     mem_free(p);
 }
@@ -188,6 +200,7 @@ Progress *progress_new(uv_loop_t *loop, Client *client, const char *thread) {
     p->client = client;
     p->thread = mem_strdup(thread);
     p->titles = json_object();
+    p->notes = json_object();
     p->live = terminal_can_redraw(stderr);
     setvbuf(stderr, NULL, _IOLBF, BUFSIZ); /* a line is one write, not one a word */
     uv_timer_init(loop, &p->timer);
@@ -253,6 +266,7 @@ static void write_step(Progress *p, Json e) {
 static void drop_title(Progress *p, Json e) {
     Json key = title_key(e);
     p->titles = json_object_remove(p->titles, key);
+    p->notes = json_object_remove(p->notes, key);
     json_unref(key);
 }
 
@@ -314,10 +328,18 @@ static void put_log_line(Json e, const char *text, size_t len) {
     fputc('\n', stderr);
 }
 
+/* On a terminal it stands behind its task, and is renewed in place. */
+static bool take_note(Progress *p, Json e, Json text) {
+    if (!p->live || !json_truthy(field_get(e, "progress"))) return false;
+    size_t len = json_string_len(text);
+    len -= len && json_string_data(&text)[len - 1] == '\n';
+    p->notes = json_object_set(p->notes, title_key(e), json_string(json_string_data(&text), len));
+    return true;
+}
+
 static void on_log(Progress *p, Json e) {
     Json text = field_get(e, "text");
-    (void)p;
-    if (json_kind(text) != JSON_STRING) return;
+    if (json_kind(text) != JSON_STRING || take_note(p, e, text)) return;
     const char *at = json_string_data(&text), *end = at + json_string_len(text);
     while (at < end) {
         const char *stop = memchr(at, '\n', (size_t)(end - at));

@@ -11,8 +11,13 @@
 
 /* ---- which workflow ---- */
 
+/* Its files are looked for where the run was started; of a run of a server, in our folder. */
+static Json folder_of(const ResumeArgs *args, Json stored) {
+    return cli_server(&args->drive.common) ? json_none() : field_get(stored, "folder");
+}
+
 static Flow *reload(const ResumeArgs *args, Json stored) {
-    char *path = cli_flow_path(field_get(stored, "definition"), field_get(stored, "folder"));
+    char *path = cli_flow_path(field_get(stored, "definition"), folder_of(args, stored));
     if (!path) {
         options_complain(args->drive.common.command,
                          "the workflow was read from standard input, so there is no file to take "
@@ -24,7 +29,7 @@ static Flow *reload(const ResumeArgs *args, Json stored) {
     Json stored_kinds = field_get(field_get(stored, "definition"), "kinds");
     size_t most = sizeof folders / sizeof *folders, n = json_array_len(stored_kinds);
     for (size_t i = 0; !args->drive.common.kinds.n && i < n && i < most; i++) { /* as before */
-        folders[i] = cli_flow_place(field_get(stored, "folder"), json_array_get(stored_kinds, i));
+        folders[i] = cli_flow_place(folder_of(args, stored), json_array_get(stored_kinds, i));
         common.kinds.items[common.kinds.n++] = folders[i];
     }
     Flow *flow = cli_flow_load(&common, path);
@@ -47,7 +52,7 @@ static bool choose_flow(const ResumeArgs *args, Asking *asking, Flow **flow) {
     if (args->reload) {
         *flow = reload(args, stored);
         asking->code = EXIT_USAGE;
-    } else if (!json_is_none(stored) &&
+    } else if (!json_is_none(stored) && !cli_server(&args->drive.common) &&
                cli_flow_differs(args->drive.common.root, field_get(stored, "definition"),
                                 field_get(stored, "folder"))) {
         fprintf(
@@ -83,7 +88,7 @@ static int act(void *ctx) {
     ResumeArgs *args = ctx;
     Asking asking;
     asking_begin(&asking, &args->drive.common);
-    args->store_hint = cli_store_hint(args->drive.common.store);
+    args->store_hint = cli_store_hint(&args->drive.common);
     asking.code = resume_run(args, &asking);
     return asking_end(&asking);
 }
@@ -113,7 +118,7 @@ const Command command_resume = {
          TAKES(OPTION_TEXT, ResumeArgs, interrupt)},
         {"reload", 0, NULL, "take the workflow's file as it is now",
          TAKES(OPTION_FLAG, ResumeArgs, reload)},
-        DRIVE_ROWS, KINDS_ROW),
+        DRIVE_REPORT_ROW(ResumeArgs), DRIVE_ROWS, KINDS_ROW),
     EXAMPLES({"pawl resume review-7 --decision approve", "answer an approval"},
              {"pawl resume tdd --response-file answer.md", "answer the prompt of an action"},
              {"pawl resume review-7 --set retries=3", "change the state, then go on"},

@@ -52,16 +52,24 @@ static bool on_break(void *ctx, const Option *option, char **values) {
 
 /* ---- running ---- */
 
+static void say_trace(void *ctx, const char *sentence) {
+    (void)ctx;
+    fprintf(stderr, "pawl run: %s\n", sentence);
+}
+
 static int start(const RunArgs *args, Flow *flow, Asking *asking, const char *store_hint) {
     const DriveArgs *drive_args = &args->drive;
     Json debug = json_none();
+    const char *parent, *state;
+    tracing_inherited(&parent, &state, say_trace, NULL);
     if (drive_args->debug || drive_args->pause_on_start) {
         debug = OBJECT(KEY("pause_on_start", drive_args->pause_on_start),
                        KEY("breakpoints", json_ref(drive_args->breakpoints)));
     }
     Json what = OBJECT(KEY("definition", flow_definition(flow)), KEY("thread", args->thread),
                        KEY("input", json_ref(args->input)), KEY("mode", args->mode),
-                       KEY("replay", replay_args(&args->replay)), KEY("debug", debug));
+                       KEY("replay", replay_args(&args->replay)), KEY("debug", debug),
+                       KEY("traceparent", parent), KEY("tracestate", state));
     DrivePlan plan = {.args = &args->drive,
                       .asking = asking,
                       .store_hint = store_hint,
@@ -100,10 +108,11 @@ static int resume(const RunArgs *args, Flow *flow, Asking *asking, const char *s
 }
 
 static int run_loaded(RunArgs *args, Flow *flow) {
-    char *configured = args->drive.common.store ? NULL : cli_store_configured(flow->main);
+    bool told = args->drive.common.store || cli_server(&args->drive.common);
+    char *configured = told ? NULL : cli_store_configured(flow->main);
     Asking asking;
     if (configured) args->drive.common.store = configured;
-    const char *hint = cli_store_hint(args->drive.common.store);
+    const char *hint = cli_store_hint(&args->drive.common);
     asking_begin(&asking, &args->drive.common);
     asking.code = (flow->main->checkpoint ? resume : start)(args, flow, &asking, hint);
     int code = asking_end(&asking);
@@ -114,7 +123,7 @@ static int run_loaded(RunArgs *args, Flow *flow) {
 /* An interrupt that nobody could answer is refused before anything is done. */
 static bool has_checkpointer(const RunArgs *args, Flow *flow) {
     const char *env = getenv("PAWL_STORE");
-    if (args->drive.common.store || (env && env[0])) return true;
+    if (args->drive.common.store || (env && env[0]) || cli_server(&args->drive.common)) return true;
     FlowProblems problems = {0};
     bool needs = flow_needs_checkpointer(flow, &problems);
     cli_flow_say(&problems);
@@ -208,11 +217,7 @@ const Command command_run = {
          .kind = OPTION_OWN},
         {"pause-on-start", 0, NULL, "pause before the first node; implies --debug",
          TAKES(OPTION_FLAG, RunArgs, drive.pause_on_start)},
-        {"report", 0, "FILE.xml|junit=FILE",
-         "write what became of each task to a file, as JUnit's XML, also when the run fails or is "
-         "interrupted",
-         TAKES(OPTION_TEXT, RunArgs, drive.report), .completes = COMPLETE_FILE},
-        REPLAY_ROWS(RunArgs), DRIVE_ROWS, KINDS_ROW, STRICT_ROW),
+        DRIVE_REPORT_ROW(RunArgs), REPLAY_ROWS(RunArgs), DRIVE_ROWS, KINDS_ROW, STRICT_ROW),
     EXAMPLES(
         {"pawl run review.yaml --input '{\"target\": \"main\"}'",
          "a run, its final state at the end"},

@@ -77,7 +77,7 @@ const Command command_runs = {
         {"status", 's', STATUS_WORDS, "only those that are there",
          TAKES(OPTION_WORD, RunsArgs, status), .completes = COMPLETE_WORDS},
         {"limit", 'n', "N", "only the N that changed last", TAKES(OPTION_COUNT, RunsArgs, limit)},
-        STORE_ROW, JSON_ROW("as an array of objects")),
+        STORE_ROW, SERVER_ROWS, JSON_ROW("as an array of objects")),
     EXAMPLES({"pawl runs", "all of them, the one that changed last first"},
              {"pawl runs --status interrupted", "those that wait for somebody"}),
     .args = sizeof(RunsArgs),

@@ -3,6 +3,7 @@
 #include "flows.h"
 #include "options.h"
 #include "output.h"
+#include "servers.h"
 #include "stores.h"
 
 #include "flow.h"
@@ -20,7 +21,9 @@ static int act(void *ctx) {
     const SchemaArgs *args = ctx;
     static const JsonPrintOptions options = {.indent = 2};
     const char *dialect = args->dialect ? args->dialect : "graph";
-    Json outside = cli_kinds_outside(&args->common);
+    Json outside;
+    int code;
+    if (!cli_kinds_outside(&args->common, &outside, &code)) return code;
     Json schema = schema_with_kinds(flow_schema(dialect), dialect, outside);
     json_unref(outside);
     if (json_is_none(schema)) {
@@ -46,7 +49,7 @@ const Command command_schema = {
         "Writes the JSON Schema of a dialect of workflows, for editors: graph (unless "
         "told), tasks or pipeline. It has the kinds from outside that are in .pawl/kinds in this "
         "folder and in the folders that --kinds names.",
-    OPTIONS(KINDS_ROW, ROOT_ROW),
+    OPTIONS(KINDS_ROW, ROOT_ROW, SERVER_ROWS),
     EXAMPLES({"pawl schema graph > pawl-graph.schema.json",
               "for an editor that checks and completes YAML by a schema"},
              {"pawl schema pipeline > pawl-pipeline.schema.json", "the same for pipelines"}),

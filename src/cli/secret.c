@@ -1,5 +1,7 @@
 /* secret.c - `pawl secret`: the secrets that a store keeps for the workflows that run there. */
+#include "asking.h"
 #include "fields.h"
+#include "hidden.h"
 #include "json_build.h"
 #include "mask.h"
 #include "mem.h"
@@ -12,10 +14,8 @@
 #include "utf8.h"
 #include "vault.h"
 
-#include <errno.h>
 #include <stdio.h>
 #include <string.h>
-#include <termios.h>
 #include <unistd.h>
 
 typedef struct SecretCommand {
@@ -53,45 +53,8 @@ static bool on_word(void *ctx, const Option *option, char **values) {
 
 /* ---- the value ---- */
 
-/* Nothing of what is typed is shown. */
-static bool read_hidden(Buf *value) {
-    struct termios before, hidden;
-    bool known = tcgetattr(STDIN_FILENO, &before) == 0;
-    hidden = before;
-    hidden.c_lflag &= ~(tcflag_t)ECHO;
-    fputs("Value: ", stderr);
-    fflush(stderr);
-    if (known) tcsetattr(STDIN_FILENO, TCSAFLUSH, &hidden);
-    char c;
-    ssize_t n;
-    while (((n = read(STDIN_FILENO, &c, 1)) == 1 || (n < 0 && errno == EINTR)) &&
-           value->len <= SECRET_MAX) {
-        if (n == 1) buf_addc(value, c);
-        if (n == 1 && c == '\n') break;
-    }
-    if (known) tcsetattr(STDIN_FILENO, TCSAFLUSH, &before);
-    fputc('\n', stderr);
-    return true;
-}
-
-static bool read_piped(Buf *value, Error *err) {
-    for (;;) {
-        char *at = buf_reserve(value, 4096);
-        ssize_t n = read(STDIN_FILENO, at, 4096);
-        if (n < 0 && errno == EINTR) continue;
-        if (n < 0) {
-            return error_set(err, ERR_IO, "Standard input cannot be read: %s.", strerror(errno));
-        }
-        if (n == 0) return true;
-        buf_advance(value, (size_t)n);
-        if (value->len > SECRET_MAX + 2) {
-            return error_set(err, ERR_USAGE, "A secret has at most %d KB.", SECRET_MAX >> 10);
-        }
-    }
-}
-
 static bool read_value(const char *name, Buf *value, Error *err) {
-    if (!(isatty(STDIN_FILENO) ? read_hidden(value) : read_piped(value, err))) return false;
+    if (!hidden_read("Value: ", "A secret", SECRET_MAX, value, err)) return false;
     secret_trim(value);
     if (value->len < MASK_MIN) {
         return error_set(
@@ -111,32 +74,59 @@ static bool read_value(const char *name, Buf *value, Error *err) {
 
 /* ---- the actions ---- */
 
-static bool set(const SecretCommand *c, const Vault *vault, Error *err) {
+static void say_key(const Vault *vault) {
+    terminal_say(stderr,
+                 "pawl secret: made the key %s. Without it nobody can read the secrets of the "
+                 "store: keep a copy of it, apart from the store.\n",
+                 vault->key_file);
+}
+
+/* The store is made last: what cannot be kept leaves none behind. */
+static Store *store_for_set(const char *url, const Vault *vault, Error *err) {
+    Error why = ERROR_INIT;
+    Store *store = store_open(url, STORE_EXISTING, &why);
+    bool missing = !store && why.code == ERR_NOT_FOUND;
+    if (missing && vault_make_key(vault, err)) return store_open(url, STORE_CREATE, err);
+    if (!store && !missing) *err = why;
+    return store;
+}
+
+static bool set(const SecretCommand *c, Vault *vault, const char *url, Error *err) {
     Buf value = BUF_INIT;
     bool had_key = vault->key_file && access(vault->key_file, F_OK) == 0;
-    bool fine =
-        read_value(c->name, &value, err) && vault_set(vault, c->name, value.data, value.len, err);
-    if (fine && !had_key) {
-        terminal_say(stderr,
-                     "pawl secret: made the key %s. Without it nobody can read the secrets of the "
-                     "store: keep a copy of it, apart from the store.\n",
-                     vault->key_file);
-    }
-    if (value.data) explicit_bzero(value.data, value.cap);
-    buf_clear(&value);
+    Store *store = read_value(c->name, &value, err) ? store_for_set(url, vault, err) : NULL;
+    vault->folder = store ? store_folder(store, err) : NULL;
+    bool fine = vault->folder && vault_set(vault, c->name, value.data, value.len, err);
+    if (vault->key_file && !had_key && access(vault->key_file, F_OK) == 0) say_key(vault);
+    hidden_clear(&value);
+    store_close(store);
     return fine;
 }
 
-static bool list(const SecretCommand *c, const Vault *vault, Error *err) {
-    Json all = vault_list(vault, err);
-    if (json_is_none(all)) return false;
+static void show(const SecretCommand *c, Json all) {
     if (c->common.json) output_line(all);
     for (size_t i = 0; i < json_array_len(all) && !c->common.json; i++) {
         Json one = json_array_get(all, i);
         terminal_say(stdout, "%s\n", field_string(one, "name"));
     }
+}
+
+static bool list(const SecretCommand *c, const Vault *vault, Error *err) {
+    Json all = vault_list(vault, err);
+    if (json_is_none(all)) return false;
+    show(c, all);
     json_unref(all);
     return true;
+}
+
+/* A server tells the names; values never leave the machine that they were typed at. */
+static int list_of_server(const SecretCommand *c) {
+    Asking a;
+    asking_begin(&a, &c->common);
+    Json answer = ask(&a, "secrets", json_none());
+    if (!json_is_none(answer)) show(c, field_get(answer, "secrets"));
+    json_unref(answer);
+    return asking_end(&a);
 }
 
 static bool remove_one(const SecretCommand *c, const Vault *vault, Error *err) {
@@ -166,19 +156,25 @@ static int act(void *ctx) {
     const SecretCommand *c = ctx;
     Error err = ERROR_INIT;
     if (!is_sensible(c)) return EXIT_USAGE;
+    if (cli_server(&c->common) && !strcmp(c->action, "list")) return list_of_server(c);
+    if (!cli_is_here(&c->common,
+                     strcmp(c->action, "set") ? "`pawl secret remove`" : "`pawl secret set`")) {
+        return EXIT_USAGE;
+    }
     const char *url = cli_store_url(c->common.store);
-    bool sets = !strcmp(c->action, "set");
     if (!store_url_is_durable(url)) {
         options_complain(&command_secret, "the store %s keeps nothing.", url);
         return EXIT_USAGE;
     }
-    Store *store = store_open(url, sets ? STORE_CREATE : STORE_EXISTING, &err);
+    bool sets = !strcmp(c->action, "set");
+    Store *store = sets ? NULL : store_open(url, STORE_EXISTING, &err);
     char *own = c->common.key_file ? NULL : secret_key_file(environ);
     Vault vault = {store ? store_folder(store, &err) : NULL,
                    c->common.key_file ? c->common.key_file : own};
-    bool fine = vault.folder && (sets                         ? set(c, &vault, &err)
-                                 : !strcmp(c->action, "list") ? list(c, &vault, &err)
-                                                              : remove_one(c, &vault, &err));
+    bool fine = sets                         ? set(c, &vault, url, &err)
+                : !vault.folder              ? false
+                : !strcmp(c->action, "list") ? list(c, &vault, &err)
+                                             : remove_one(c, &vault, &err);
     int code = fine ? EXIT_OK : cli_fail(&c->common, &err);
     store_close(store);
     mem_free(own);
@@ -201,7 +197,7 @@ const Command command_secret = {
         "A secret is looked for in the folder of --secrets first, then in the variable "
         "PAWL_SECRET_NAME, then in the store. Exit codes: 0, done; 1, it cannot be done; 2, the "
         "command line is wrong, or there is no such secret or store; 5, the store cannot be read.",
-    OPTIONS(STORE_ROW, KEY_FILE_ROW, JSON_ROW("of `list`: as an array of {name, at}")),
+    OPTIONS(STORE_ROW, SERVER_ROWS, KEY_FILE_ROW, JSON_ROW("of `list`: as an array of {name, at}")),
     EXAMPLES({"pawl secret set DEPLOY_TOKEN < token.txt", "keep the text of a file"},
              {"pawl secret list", "the names of those that the store has"},
              {"pawl secret remove DEPLOY_TOKEN", "forget it"}),

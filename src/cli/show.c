@@ -33,7 +33,7 @@ const Command command_show = {
     .arguments = "THREAD[@SEQ]",
     .description = "Writes the state of a run as JSON: as it is now, or as it was at a checkpoint.",
     OPTIONS({"compact", 'c', NULL, "on one line", TAKES(OPTION_FLAG, ShowArgs, compact)}, STORE_ROW,
-            JSON_ROW("on one line, as --compact")),
+            SERVER_ROWS, JSON_ROW("on one line, as --compact")),
     EXAMPLES(
         {"pawl show review-7", "the state as it is now"},
         {"pawl show review-7@12 | pawl eval .errors", "one part of it as it was at checkpoint 12"}),

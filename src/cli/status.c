@@ -64,7 +64,7 @@ static void put_frames(Json run) {
 static void put_advice(const StatusArgs *args, Json run) {
     Json status = field_get(run, "status");
     const char *thread = field_string(run, "thread");
-    const char *hint = cli_store_hint(args->common.store);
+    const char *hint = cli_store_hint(&args->common);
     bool failed = json_string_is(status, "failed");
     Buf line = BUF_INIT;
     advice_resume(&line, thread, hint);
@@ -102,7 +102,7 @@ static void show_status(const void *ctx, Json run) {
     size_t n = json_array_len(open);
     for (size_t i = 0; i < n; i++) {
         advice_interrupt(&text, json_array_get(open, i), n == 1, thread,
-                         cli_store_hint(args->common.store));
+                         cli_store_hint(&args->common));
     }
     terminal_put(stdout, text.data ? text.data : "", text.len);
     buf_clear(&text);
@@ -124,7 +124,7 @@ const Command command_status = {
     .description = "Says where a run is (the one that changed last, when none is named): what its "
                    "frames do, where a debugger has paused them, what it waits for with the very "
                    "commands that answer, or why it failed and how to try again.",
-    OPTIONS(STORE_ROW, JSON_ROW("as an object")),
+    OPTIONS(STORE_ROW, SERVER_ROWS, JSON_ROW("as an object")),
     EXAMPLES(
         {"pawl status", "the run that changed last"},
         {"pawl status review-7", "where it is, what it waits for and the commands that answer"}),

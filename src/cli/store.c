@@ -25,6 +25,8 @@ typedef struct StoreCommand {
 typedef struct Action {
     const char *name, *operation;
     bool takes_path, takes_thread;
+    const char *
+        here; /* what it is called, of one that is done where the store is; NULL: a server does it, too */
     void (*say)(Json report);
 } Action;
 
@@ -90,12 +92,21 @@ static void print_copied(Json report) {
                  shown_size(field_number(report, "bytes", 0), size));
 }
 
+static void print_info(Json report) {
+    int64_t runs = field_number(report, "runs", 0);
+    terminal_say(stdout, "%s: %lld run%s%s.\n", field_string(report, "url"), (long long)runs,
+                 plural(runs),
+                 json_truthy(field_get(report, "durable")) ? "" : ", kept in memory only");
+}
+
 /* ---- the command ---- */
 
 static const Action actions[] = {
+    {"info", "store_info", .say = print_info},
     {"check", "store_check", .takes_thread = true, .say = print_text},
-    {"compact", "store_compact", .say = print_compacted},
-    {"backup", "store_backup", .takes_path = true, .say = print_copied},
+    {"compact", "store_compact", .here = "`pawl store compact`", .say = print_compacted},
+    {"backup", "store_backup", .takes_path = true, .here = "`pawl store backup`",
+     .say = print_copied},
     {0},
 };
 
@@ -114,8 +125,8 @@ static bool on_action(void *ctx, const Option *option, char **values) {
     }
     return c->action->name ||
            options_complain(&command_store,
-                            "`%s` is nothing to do with a store; it can `check`, `compact` and "
-                            "`backup` it.",
+                            "`%s` is nothing to do with a store; it can tell its `info`, `check`, "
+                            "`compact` and `backup` it.",
                             values[0]);
 }
 
@@ -129,8 +140,9 @@ static Json whole_path(const char *path) {
 
 static bool is_complete(const StoreCommand *c) {
     if (!c->action) {
-        return options_complain(&command_store,
-                                "what to do is missing; it can `check`, `compact` and `backup`.");
+        return options_complain(
+            &command_store,
+            "what to do is missing; it can `info`, `check`, `compact` and `backup`.");
     }
     if (c->thread && !c->action->takes_thread) {
         return options_complain(&command_store, "--thread goes with `check`: `%s` is for all runs.",
@@ -152,6 +164,7 @@ static int act(void *ctx) {
     Asking a;
     uv_timer_t dots;
     if (!is_complete(c)) return EXIT_USAGE;
+    if (c->action->here && !cli_is_here(&c->common, c->action->here)) return EXIT_USAGE;
     bool live = !c->common.json && isatty(STDERR_FILENO) && isatty(STDOUT_FILENO);
     asking_begin(&a, &c->common);
     uv_timer_init(&a.loop, &dots);
@@ -175,9 +188,10 @@ static int act(void *ctx) {
 
 const Command command_store = {
     .name = "store",
-    .summary = "verify, compact or back up a store",
-    .arguments = "check|compact|backup [FILE]",
+    .summary = "look at, verify, compact or back up a store",
+    .arguments = "info|check|compact|backup [FILE]",
     .description =
+        "`info` says what it is and how many runs it has.\n\n"
         "`check` reads every checkpoint that a store holds and verifies it: its checksum, its parent, "
         "that the states between two of them can be rebuilt, and where each run stands. Nothing is "
         "changed.\n\n"
@@ -190,14 +204,14 @@ const Command command_store = {
         "wrong or there is no such store; 4, it cannot be done while runs are under way; 5, the store "
         "cannot be read or written.",
     OPTIONS({"thread", 't', "ID", "check: only this run", TAKES(OPTION_TEXT, StoreCommand, thread)},
-            STORE_ROW, JSON_ROW("as an object: what was found, or how large it is")),
+            STORE_ROW, SERVER_ROWS, JSON_ROW("as an object: what was found, or how large it is")),
     EXAMPLES(
         {"pawl store check", "verify every checkpoint of every run"},
         {"pawl store check --thread review-7 --store file:runs", "of one run, in another store"},
         {"pawl store compact", "after much was pruned"},
         {"pawl store backup monday.db", "a copy, while runs go on"}),
     .completes = COMPLETE_WORDS,
-    .words = "check compact backup",
+    .words = "info check compact backup",
     .args = sizeof(StoreCommand),
     .handle = on_action,
     .act = act,

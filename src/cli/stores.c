@@ -4,6 +4,7 @@
 #include "json_build.h"
 #include "json_error.h"
 #include "output.h"
+#include "servers.h"
 #include "terminal.h"
 #include "way_out.h"
 
@@ -16,12 +17,18 @@ const char *cli_store_url(const char *given) {
     return given ? given : env && env[0] ? env : DEFAULT_STORE;
 }
 
-bool cli_store_is_durable(const char *given) {
-    return store_url_is_durable(cli_store_url(given));
+bool cli_store_is_durable(const Common *c) {
+    return cli_server(c) || store_url_is_durable(cli_store_url(c->store));
 }
 
-const char *cli_store_hint(const char *given) {
-    return given && strcmp(given, cli_store_url(NULL)) != 0 ? given : NULL;
+/* Where $PAWL_SERVER is asked otherwise, a store is always named. */
+const char *cli_store_hint(const Common *c) {
+    const char *server = getenv("PAWL_SERVER");
+    bool has_server = server && server[0] && !c->here;
+    if (cli_server(c)) {
+        return c->server && !(has_server && !strcmp(c->server, server)) ? c->server : NULL;
+    }
+    return c->store && (has_server || strcmp(c->store, cli_store_url(NULL)) != 0) ? c->store : NULL;
 }
 
 char *cli_store_configured(const Graph *graph) {
@@ -39,7 +46,16 @@ char *cli_store_configured(const Graph *graph) {
 }
 
 void cli_bounds_elsewhere(const Common *c) {
-    if (json_is_none(c->env) && !c->net && !c->root && !c->secrets && !c->key_file) return;
+    const char *server = cli_server(c);
+    bool any = !json_is_none(c->env) || c->net || c->secrets || c->key_file;
+    if (!any && (server || !c->root)) return;
+    if (server) { /* --root is about the files that are read here */
+        terminal_say(stderr,
+                     "pawl %s: what the run may reach is for the server to say; --env, --net, "
+                     "--secrets and --key-file do nothing here.\n",
+                     c->command->name);
+        return;
+    }
     fprintf(
         stderr,
         "pawl %s: another process has the run, so what it may reach is for that process to say; "
@@ -57,7 +73,8 @@ void cli_put_error(Json error) {
 int cli_fail(const Common *c, const Error *err) {
     Buf sentence = BUF_INIT;
     if (c->json) cli_put_error(error_json(err));
-    say_error(&sentence, err, &(Speaker){c->command->name, cli_store_hint(c->store)});
+    say_error(&sentence, err,
+              &(Speaker){c->command->name, cli_store_hint(c), cli_server(c) != NULL});
     terminal_say(stderr, "pawl %s: %s\n", c->command->name, sentence.data);
     buf_clear(&sentence);
     switch (err->code) {

@@ -26,12 +26,12 @@
     { "json", 0, NULL, help, TAKES(OPTION_FLAG, Common, json) }
 
 /* What the runs that this process holds may reach. */
-#define ENV_ROW                                                                                        \
-    {                                                                                                  \
-        "env", 0, "NAMES",                                                                             \
-            "variables that what a run starts inherits, besides PATH, HOME, LANG, TZ and TMPDIR; all " \
-            "unless told; may be given many times",                                                    \
-            TAKES(OPTION_NAMES, Common, env)                                                           \
+#define ENV_ROW                                                                                    \
+    {                                                                                              \
+        "env", 0, "NAMES",                                                                         \
+            "variables that what a run starts inherits, besides PATH, HOME, LANG, TZ and TMPDIR; " \
+            "NAME* for all that begin so; all unless told; may be given many times",               \
+            TAKES(OPTION_NAMES, Common, env)                                                       \
     }
 #define NET_ROW                                                                                 \
     {                                                                                           \
@@ -75,7 +75,9 @@
 
 typedef struct Common {
     const Command *command;
-    const char *store; /* as --store gave it, or NULL */
+    const char *store;       /* as --store gave it, or NULL */
+    const char *server, *ca; /* the same of --server and --ca (servers.h) */
+    bool here;               /* no server is asked, whatever the environment says */
     bool json;
     Json env; /* names, or JSON_NONE */
     NetPolicy *net;
@@ -88,17 +90,18 @@ typedef struct Common {
 /* What was given, or $PAWL_STORE, or DEFAULT_STORE. */
 const char *cli_store_url(const char *given);
 
-/* Whether what is kept there outlives this process. */
-bool cli_store_is_durable(const char *given);
+/* Whether what is kept there outlives this process: a server's store does. */
+bool cli_store_is_durable(const Common *c);
 
-/* The URL to name in commands that we advise: NULL when the store is found without it. */
-const char *cli_store_hint(const char *given);
+/* The URL of the store, or of the server, to name in commands that we advise (way_out.h: place_words()): NULL when it is
+ * found without it. */
+const char *cli_store_hint(const Common *c);
 
 /* The URL that config.checkpointer and config.checkpoint_dir of a workflow come to. Given; NULL: they
  * are not there. */
 char *cli_store_configured(const Graph *graph);
 
-/* Says that another process has the run, whose bounds hold, if others were asked for. */
+/* Says that another process, or the server, has the run, whose bounds hold, if others were asked for. */
 void cli_bounds_elsewhere(const Common *c);
 
 /* Puts {"error": ERROR} on standard output. Consumes it. */

@@ -48,7 +48,7 @@ const Command command_update = {
          TAKES(OPTION_SETTINGS, UpdateArgs, set)},
         {"as-node", 0, "NODE", "as if this node had given them back: the run then stands after it",
          TAKES(OPTION_TEXT, UpdateArgs, as_node)},
-        STORE_ROW, JSON_ROW("as an object: run, thread, checkpoint")),
+        STORE_ROW, SERVER_ROWS, JSON_ROW("as an object: run, thread, checkpoint")),
     EXAMPLES(
         {"pawl update review-7 --set errors=0", "change one value; the run stands where it stood"},
         {"pawl update review-7 --set analysis='{\"files\": 3}' --as-node analyze",

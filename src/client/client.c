@@ -1,5 +1,6 @@
 /* client.c - where an operation goes.
  *
+ *     any, with a server                  there
  *     an operation of no run              here
  *     of a run that this process holds    here
  *     of any other                        to the process that the run's row names as its owner, when that answers; it
@@ -29,15 +30,21 @@ Client *client_new(const ClientOptions *options) {
                         .names = options->names,
                         .bounds = options->bounds,
                         .secrets = options->secrets,
-                        .key_file = options->key_file};
+                        .key_file = options->key_file,
+                        .workflows = options->workflows};
     c->loop = options->loop;
-    c->host = host_new(&host);
+    if (options->server) {
+        c->link = server_link_new(options);
+    } else {
+        c->host = host_new(&host);
+    }
     return c;
 }
 
 void client_free(Client *c) {
     if (c) {
         while (c->remotes) remote_free(c->remotes);
+        server_link_free(c->link);
         host_free(c->host);
         mem_free(c);
     }
@@ -72,6 +79,7 @@ struct ClientEvents {
     bool busy;                  /* several events are being told */
     Subscription *subscription; /* here; NULL: it is elsewhere, or over */
     int64_t pid, number;        /* there; 0: it is not */
+    ServerEvents *stream;       /* of a server; NULL: there is none */
 };
 
 static void free_timer(uv_handle_t *handle) {
@@ -308,6 +316,10 @@ static bool goes_to_run(const char *operation) {
 }
 
 void client_call(Client *c, const char *operation, Json args, ClientAnswer done, void *ctx) {
+    if (c->link) {
+        server_link_call(c->link, operation, args, json_none(), done, ctx);
+        return;
+    }
     Errand *e = errand_new(c, operation, args);
     e->done = done;
     e->ctx = ctx;
@@ -315,8 +327,23 @@ void client_call(Client *c, const char *operation, Json args, ClientAnswer done,
     find_way(e);
 }
 
+void client_begin(Client *c, const char *operation, Json args, Json listen, ClientAnswer done,
+                  void *ctx) {
+    if (c->link) {
+        server_link_call(c->link, operation, args, listen, done, ctx);
+    } else { /* it is answered before the run has its first turn */
+        json_unref(listen);
+        client_call(c, operation, args, done, ctx);
+    }
+}
+
 ClientEvents *client_events(Client *c, Json args, const ClientListener *listener) {
     ClientEvents *v = mem_zalloc(sizeof *v);
+    if (c->link) {
+        *v = (ClientEvents){.client = c};
+        v->stream = server_events_new(c->link, json_is_none(args) ? json_object() : args, listener);
+        return v;
+    }
     Errand *e = errand_new(c, "run_events", args);
     *v = (ClientEvents){.client = c, .listener = *listener, .on_its_way = true};
     e->events = v;
@@ -331,6 +358,7 @@ void client_events_end(ClientEvents *v) {
     if (v->busy) return;
     Remote *remote = v->number ? find_remote(v->client, v->pid) : NULL;
     if (remote) remote_unlisten(remote, v->number);
+    server_events_end(v->stream);
     subscription_end(v->subscription);
     if (!v->on_its_way) mem_free(v);
 }
@@ -361,5 +389,5 @@ Json client_ask(Client *c, const char *operation, Json args, Error *err) {
 }
 
 bool client_is_elsewhere(Client *c, const char *thread) {
-    return c->remotes && !host_find(c->host, thread);
+    return c->link || (c->remotes && !host_find(c->host, thread));
 }

@@ -1,16 +1,18 @@
 /* client_inside.h - what the files of client/ share. client.c finds the way; remote.c is a connection to another
- * process. */
+ * process; server_link.c is the way to a server. */
 #ifndef PAWL_CLIENT_INSIDE_H
 #define PAWL_CLIENT_INSIDE_H
 
 #include "client.h"
 #include "host.h"
+#include "server_link.h"
 
 typedef struct Remote Remote;
 
 struct Client {
     uv_loop_t *loop;
-    Host *host;
+    Host *host;       /* NULL with a server */
+    ServerLink *link; /* NULL without one */
     Remote *remotes;
     bool asking; /* client_ask() runs the loop */
 };

@@ -31,8 +31,12 @@ void view_place(View *v, Json place) {
     };
     Json change = field_get(place, "change");
     view_frame_name(v, place);
-    view_printf(v, " paused %s ", view_position(place));
-    view_node(v, place);
+    if (field_has_text(place, "node")) {
+        view_printf(v, " paused %s ", view_position(place));
+        view_node(v, place);
+    } else {
+        view_puts(v, " paused at the end");
+    }
     view_if(v, place, "edited", ", edited");
     view_breakpoint_ids(v, field_get(place, "breakpoints"));
     if (json_tag(field_get(place, "because")) == JSON_TAG_INT) {

@@ -5,24 +5,29 @@
 #include "mem.h"
 
 #include <string.h>
+#include <strings.h>
 
 #define PROMPT        "the debugger's prompt"
+#define AT_STORE      "a store of this machine" /* nothing that can be done from afar */
 #define ANOTHER_STORE " another store with --store URL or PAWL_STORE."
 
-/* {fact} in the words is the fact as a word for a shell, {=fact} is the fact as it is, {store} is --store URL when that
- * is needed. */
+/* {fact} in the words is the fact as a word for a shell, {=fact} is the fact as it is, {store} is --store or --server URL
+ * when that is needed. */
 static const struct Row {
     ErrorCode code;
     const char *facts; /* all of them are there */
     const char *words; /* NULL: nothing can be done */
-    const char *only;  /* said by this command or at PROMPT; NULL: by all */
+    const char *
+        only; /* said by this command or at PROMPT, or about a store of this machine; NULL: by all */
 } rows[] = {
     {ERR_NOT_FOUND, "frame", "`frames` lists them.", PROMPT},
     {ERR_NOT_FOUND, "operation", "`operations` lists them.", PROMPT},
     {ERR_NOT_FOUND, "checkpoint", "`history` lists those that are there.", PROMPT},
     {ERR_NOT_FOUND, "thread checkpoint",
      "`pawl history {thread}{store}` lists those that are there.", NULL},
-    {ERR_NOT_FOUND, "store", "Start something with `pawl run`, or name" ANOTHER_STORE, NULL},
+    {ERR_NOT_FOUND, "thread node", NULL, PROMPT},
+    {ERR_NOT_FOUND, "thread node", "`pawl history {thread}{store}` shows which nodes ran.", NULL},
+    {ERR_NOT_FOUND, "store", "Start something with `pawl run`, or name" ANOTHER_STORE, AT_STORE},
     {ERR_NOT_FOUND, "thread", "`pawl runs{store}` lists all threads.", NULL},
     {ERR_EXISTS, "thread", "Resume it with `pawl resume {thread}{store}`, or take another name.",
      NULL},
@@ -42,37 +47,47 @@ static const struct Row {
     {ERR_ANSWER, "options", "Answer it with --decision {=options}, or with --value JSON.", NULL},
     {ERR_ANSWER, "interrupt", "Answer it with --value JSON.", NULL},
     {ERR_NOT_FOUND, "secret", "`pawl secret list{store}` lists those that are there.", NULL},
-    {ERR_SECRET, "key_file exposed", "Close it to others with `chmod 600 {key_file}`.", NULL},
+    {ERR_SECRET, "key_file exposed", "Close it to others with `chmod 600 {key_file}`.", AT_STORE},
     {ERR_SECRET, "key_file missing",
      "Put it back, or name the right one with --key-file FILE or PAWL_KEY_FILE. Secrets whose key is lost "
      "can only be removed and set again.",
-     NULL},
+     AT_STORE},
     {ERR_SECRET, "key_file other",
      "Name the right one with --key-file FILE or PAWL_KEY_FILE. Secrets whose key is lost can only be "
      "removed and set again.",
-     NULL},
+     AT_STORE},
     {ERR_SECRET, "unfit", NULL, NULL},
     {ERR_SECRET, "key_file", NULL, NULL},
     {ERR_SECRET, "secrets_file", NULL, NULL},
     {ERR_SECRET, "secret",
      "Keep it in the store with `pawl secret set {secret}{store}`, or give it as the variable "
      "PAWL_SECRET_{=secret} or as a file in the folder of --secrets.",
-     NULL},
+     AT_STORE},
+    {ERR_USAGE, "address", "Start it with --auth, and let people in with `pawl token make NAME`.",
+     "serve"},
+    {ERR_BUSY, "address", "Name another with --listen, or take the next one with --next-port.",
+     "serve"},
+    {ERR_USAGE, "server token", NULL, "login"},
+    {ERR_USAGE, "server token", "`pawl login {server}` keeps one for it.", NULL},
+    {ERR_USAGE, "server plain",
+     "Use https, or say with `pawl login {server} --plain` that nobody listens on the way.", NULL},
+    {ERR_IO, "server certificate",
+     "If it is the right server, name the certificate that vouches for it with --ca FILE.", NULL},
     {ERR_USAGE, "thread gone",
      "Resume from an earlier checkpoint (`pawl resume {thread}@SEQ{store}`), or without --reload.",
      NULL},
     {ERR_USAGE, "thread parked", "`pawl debug {thread}{store}` takes it up.", NULL},
     {ERR_USAGE, "thread checkpoint",
      "Go on from there with `pawl resume {thread}@{checkpoint}{store}`.", NULL},
-    {ERR_IO, "lock", "`fuser -v {lock}` names those who have it open.", NULL},
-    {ERR_IO, "link", "Remove it if you did not make it, or name" ANOTHER_STORE, NULL},
+    {ERR_IO, "lock", "`fuser -v {lock}` names those who have it open.", AT_STORE},
+    {ERR_IO, "link", "Remove it if you did not make it, or name" ANOTHER_STORE, AT_STORE},
     {ERR_IO, "foreign",
      "If it is meant to be yours, make it so with `chown` and `chmod go-w`; otherwise name" ANOTHER_STORE,
-     NULL},
-    {ERR_IO, "folder", "Make the folder writable, or name" ANOTHER_STORE, NULL},
-    {ERR_IO, "store", "Name" ANOTHER_STORE, NULL},
-    {ERR_DATA, "format", "Take that version, or name" ANOTHER_STORE, NULL},
-    {ERR_DATA, "store", "Name" ANOTHER_STORE, NULL},
+     AT_STORE},
+    {ERR_IO, "folder", "Make the folder writable, or name" ANOTHER_STORE, AT_STORE},
+    {ERR_IO, "store", "Name" ANOTHER_STORE, AT_STORE},
+    {ERR_DATA, "format", "Take that version, or name" ANOTHER_STORE, AT_STORE},
+    {ERR_DATA, "store", "Name" ANOTHER_STORE, AT_STORE},
     {ERR_DATA, "damaged", NULL, "store"},
     {ERR_DATA, "damaged", "`pawl store check{store}` lists all that is damaged.", NULL},
 };
@@ -93,6 +108,13 @@ void shell_word(Buf *out, const char *word) {
         }
     }
     buf_addc(out, '\'');
+}
+
+void place_words(Buf *out, const char *place) {
+    if (!place) return;
+    bool server = !strncasecmp(place, "http://", 7) || !strncasecmp(place, "https://", 8);
+    buf_adds(out, server ? " --server " : " --store ");
+    shell_word(out, place);
 }
 
 static Json fact(Json facts, const char *name, size_t len) {
@@ -118,8 +140,7 @@ static void add_words(Buf *out, const char *words, Json facts, const char *store
         const char *name = words + len + 1 + raw;
         size_t named = strcspn(name, "}");
         if (!strncmp(name, "store}", strlen("store}"))) {
-            buf_adds(out, store ? " --store " : "");
-            if (store) shell_word(out, store);
+            place_words(out, store);
         } else {
             char *text = field_shown(fact(facts, name, named));
             if (raw) {
@@ -139,8 +160,9 @@ void say_error(Buf *out, const Error *err, const Speaker *speaker) {
     buf_adds(out, err->msg);
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         const struct Row *row = &rows[i];
-        if (row->code == err->code && (!row->only || !strcmp(row->only, by)) &&
-            has_all(facts, row->facts)) {
+        bool its = !row->only || !strcmp(row->only, by) ||
+                   (!strcmp(row->only, AT_STORE) && !speaker->server);
+        if (row->code == err->code && its && has_all(facts, row->facts)) {
             if (row->words) {
                 buf_addc(out, ' ');
                 add_words(out, row->words, facts, speaker->store);

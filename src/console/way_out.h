@@ -14,11 +14,15 @@
 /* Who says it. */
 typedef struct Speaker {
     const char *command; /* of the command line; NULL: the debugger's prompt */
-    const char *store;   /* to be named in commands; NULL: the store is found without */
+    const char *store;   /* to be named in commands, or a server; NULL: it is found without */
+    bool server;         /* a server was asked: its store is none that can be named here */
 } Speaker;
 
 /* The sentence, and the way out behind it when there is one. */
 void say_error(Buf *out, const Error *err, const Speaker *speaker);
+
+/* " --store URL", or " --server URL" of a server; nothing for NULL. */
+void place_words(Buf *out, const char *place);
 
 /* As one word for a shell, quoted if need be. */
 void shell_word(Buf *out, const char *word);

@@ -304,6 +304,15 @@ static void adopt_break(Session *s, Breakpoint *b, const char *change) {
     session_tell(s, breakpoint_event(s, change, b));
 }
 
+bool session_check_breakpoints(Json specs, const Flow *flow, Error *err) {
+    for (size_t i = 0; json_kind(specs) == JSON_ARRAY && i < json_array_len(specs); i++) {
+        Breakpoint *b = breakpoint_new(1, json_array_get(specs, i), flow, err);
+        if (!b) return false;
+        breakpoint_free(b);
+    }
+    return true;
+}
+
 Breakpoint *session_break(Session *s, Json spec, Error *err) {
     int64_t id = session_next_number(s, "next_breakpoint");
     Breakpoint *b = breakpoint_new(id, spec, run_flow(s->run), err);
@@ -430,6 +439,12 @@ static bool is_session(Json stored) {
     return is;
 }
 
+void session_see_flows(Session *s) {
+    for (const Flow *flow; (flow = run_injected_flow(s->run, s->nflows)); s->nflows++) {
+        breakpoints_add_flow(s->breakpoints, flow);
+    }
+}
+
 static Session *session_new(Run *run, const SessionOptions *options) {
     Session *s = mem_zalloc(sizeof *s);
     Json stored = run_debug(run);
@@ -451,10 +466,7 @@ static Session *session_new(Run *run, const SessionOptions *options) {
     s->idle = mem_zalloc(sizeof *s->idle);
     uv_timer_init(engine_loop(run_engine(run)), s->idle);
     s->idle->data = s;
-    const Flow *flow;
-    for (size_t i = 0; (flow = run_injected_flow(run, i)); i++) {
-        breakpoints_add_flow(s->breakpoints, flow);
-    }
+    session_see_flows(s);
     Json selected = json_object_get_c(s->value, "selected");
     s->pause_all = true;
     s->idle_limit = SESSION_IDLE_LIMIT;

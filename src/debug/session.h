@@ -59,6 +59,8 @@ typedef struct SessionOptions {
 /* The run's own session goes on when it has one, and the frames that are paused are told. ERR_USAGE when a
  * session of this process has it. */
 Session *session_attach(Run *run, const SessionOptions *options, Error *err);
+/* Whether breakpoints can be set in runs of that workflow, before there is one. specs: an array or JSON_NONE, borrowed. */
+bool session_check_breakpoints(Json specs, const Flow *flow, Error *err);
 /* Lets go of it and leaves it with the run: paused frames stay paused. Accepts NULL. */
 void session_free(Session *s);
 /* Ends it: all frames go on, nothing stops them any more. The session is to be freed then. */
@@ -123,10 +125,10 @@ typedef enum StepKind { STEP_NONE, STEP_OVER, STEP_INTO, STEP_OUT, STEP_KINDS } 
 extern const char *const step_names[STEP_KINDS];
 
 /* Stops that are passed over as long as an expression over what the node there sees holds, at most so many of them (0:
- * SESSION_PASSING_LIMIT). NULL with a sentence. Given: session_go() takes its own reference. */
+ * SESSION_PASSING_LIMIT). It is bounded as conditions are (breakpoint.h). NULL with a sentence. Given: session_go() takes its own reference. */
 enum { SESSION_PASSING_LIMIT = 1000 };
 typedef struct Passing Passing;
-Passing *session_passing_new(const char *expression, int64_t limit, Error *err);
+Passing *session_passing_new(const Session *s, const char *expression, int64_t limit, Error *err);
 void passing_unref(Passing *passing); /* accepts NULL */
 
 /* A frame goes on: to the next breakpoint (LET_GO; or as far as its step), past its node (LET_SKIP, with that

@@ -99,7 +99,7 @@ void session_select(Session *s, Frame *f) {
 Frame *session_paused(Session *s, int64_t id, Error *err) {
     Frame *f = session_frame(s, id, err);
     if (f && frame_is_parked(f) && run_settled(s->run)) {
-        error_set(err, ERR_USAGE, "The run is %s, and nobody holds it.", run_status(s->run));
+        error_set(err, ERR_WRONG_STATE, "The run is %s, and nobody holds it.", run_status(s->run));
         error_fact(err, "thread", run_thread(s->run));
         error_fact_int(err, "parked", frame_id(f));
         return NULL;
@@ -111,7 +111,7 @@ Frame *session_paused(Session *s, int64_t id, Error *err) {
     Buf what = BUF_INIT;
     session_describe(f, &what);
     bool settled = run_settled(s->run);
-    error_set(err, settled ? ERR_ENDED : ERR_USAGE, "Frame %lld is not paused: it %s.%s%s%s",
+    error_set(err, settled ? ERR_ENDED : ERR_WRONG_STATE, "Frame %lld is not paused: it %s.%s%s%s",
               (long long)frame_id(f), what.data, settled ? " The run is " : "",
               settled ? run_status(s->run) : "", settled ? "." : "");
     error_fact_int(err, "frame", frame_id(f));
@@ -382,8 +382,7 @@ bool session_revoke(Session *s, Frame *f, int64_t id) {
 static bool inject(Session *s, Frame *f, const Injection *injection, Error *err) {
     if (!frame_inject(f, injection, err)) return false;
     session_number(s, "next_injection");
-    const Flow *flow = frame_injection_flow(f, injection->id);
-    if (flow) breakpoints_add_flow(s->breakpoints, flow);
+    session_see_flows(s);
     session_record(s);
     return true;
 }
@@ -457,7 +456,7 @@ bool session_config_set(Session *s, Frame *f, Json path, Json value, Error *err)
     json_unref(old);
     if (json_kind(source) != JSON_OBJECT) {
         json_unref(source);
-        return error_set(err, ERR_USAGE, "Frame %lld stands at no node whose config can be edited.",
+        return error_set(err, ERR_WRONG_STATE, "Frame %lld stands at no node whose config can be edited.",
                          (long long)frame_id(f));
     }
     Json node = json_path_set(source, path, json_ref(value), err);

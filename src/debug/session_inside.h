@@ -37,6 +37,7 @@ struct Session {
     SessionOptions options;
     RunHooks hooks;
     Breakpoints *breakpoints;
+    size_t nflows; /* further workflows of the run that breakpoints know: run_injected_flow() */
     Json value;
     bool pause_all, auto_resume, steps;
     bool stops_at[2];  /* breakpoints, and those for errors: otherwise they are as if disabled */
@@ -73,6 +74,7 @@ int64_t session_number(Session *s, const char *area); /* takes it */
 void session_drop_once(Session *s, Json ids);
 /* What was changed is to be on record, and nothing else is about to be. */
 void session_record(Session *s);
+void session_see_flows(Session *s); /* nodes that the run has got by now can have breakpoints */
 int64_t session_first_parked(const Run *run);                  /* 1 when there is none */
 Json session_pack(const Breakpoint *b);                        /* as the value has it; given */
 Json session_pause_info(const Session *s, const char *reason); /* of a pause now */
@@ -87,7 +89,7 @@ bool session_may_evaluate(const char *what, const char *expression, Error *err);
 Passing *passing_ref(Passing *p); /* accepts NULL */
 bool passing_is_on(const Passing *p);
 void passing_end(Passing *p, const char *why); /* unless it is over already */
-/* Whether a stop at a node is passed over, for what the node sees. False: it is over. vars: of the node, or NULL. */
+/* Whether a stop at a node is passed over, for what the node sees. False: it is over. vars: of the node. */
 bool passing_passes(Passing *p, const Node *node, Json state, const Json *vars);
 Json passing_json(const Passing *p); /* WHILE; given */
 

@@ -354,7 +354,7 @@ static bool passes(void *ctx, const Frame *f, const Node *node) {
     const Session *s = ctx;
     const FrameStop *fs = session_stop_of(f);
     return fs->told && !fs->asked && !fs->step && !s->initial && !s->options.recording &&
-           breakpoints_pass(s->breakpoints, node);
+           breakpoints_pass(s->breakpoints, node) && !run_injected_flow(s->run, s->nflows);
 }
 
 /* What was recorded holds whether the frame stops here or not: the changes are there when it does, and
@@ -365,6 +365,7 @@ static HookVerdict at(void *ctx, const HookPlace *place, Json *info) {
     FrameStop *fs = session_stop_of(place->frame);
     HookVerdict verdict = r ? recording_come_to(r, place, info) : HOOK_GO;
     if (verdict == HOOK_GO && !s->quiet) {
+        session_see_flows(s);
         if (!fs->told) {
             fs->told = true;
             tell_frame(s, place->frame, "created");

@@ -85,6 +85,10 @@ void frame_take_edge(Frame *f, const Edge *edge) {
 
 /* ---- the edge after a node ---- */
 
+static bool is_truth(Json j) {
+    return json_tag(j) == JSON_TAG_TRUE || json_tag(j) == JSON_TAG_FALSE;
+}
+
 /* NULL with *err set: there is none. NULL and frame_goes_on(): it has not come to an end, and is called again
  * in a later turn; conditions that did not hold are behind it then. */
 static const Edge *choose_edge(Frame *f, Edges edges, Error *err) {
@@ -98,7 +102,7 @@ static const Edge *choose_edge(Frame *f, Edges edges, Error *err) {
         bool taken = json_truthy(holds), failed = json_is_none(holds);
         if (failed) {
             choice_failed(f, i, err, !i);
-        } else {
+        } else if (f->run->nchoices || !is_truth(holds)) { /* seldom */
             choice_tried(f, i, holds, !i);
         }
         json_unref(holds);

@@ -7,12 +7,14 @@
 #include "advance.h"
 #include "event.h"
 #include "fail.h"
+#include "fetched.h"
 #include "image_read.h"
 #include "record.h"
 #include "schedule.h"
 #include "steer.h"
 #include "task_status.h"
 #include "tasks.h"
+#include "work.h"
 
 #include <stdio.h>
 
@@ -91,10 +93,6 @@ static void options_done(Frame *f, TaskResult result, Json error) {
 static void external_done(Frame *f, TaskResult result, Json error) {
     Level *l = frame_top(f);
     bool goes_on = memo_is(l, "ignoreFailure");
-    if (memo_is(l, "late")) {
-        task_end(f, TASK_FAILURE, error, json_none());
-        return;
-    }
     end_container(f, goes_on ? TASK_SUCCESS : result, goes_on ? json_none() : error,
                   (Reading){memo_is(l, "expectFailure"), false});
 }
@@ -129,10 +127,6 @@ static TaskResult tally_result(const Level *l, const Tally *t) {
     TaskResult stopped = tally_stopped(l, t);
     if (stopped != TASK_NONE || t->ended < t->all) return stopped;
     return t->lost ? TASK_FAILURE : TASK_SUCCESS;
-}
-
-static bool tally_over(const Level *l, const Tally *t) {
-    return t->ended == t->all || tally_stopped(l, t) != TASK_NONE;
 }
 
 /* That of the first that failed, or how many have; borrows error, gives. */
@@ -179,11 +173,11 @@ static void shows(Frame *f, TaskResult result) {
 
 static void note_decided(Frame *f, const Tally *t) {
     Level *l = frame_top(f);
-    TaskResult stopped = tally_stopped(l, t);
-    if (stopped != TASK_NONE && !memo_int(l, "decided")) {
-        memo_set(f, f->nlevels - 1, "decided", json_int(stopped));
-    } else if (!memo_is(l, "stopOnThreshold") && t->ended < t->all) {
-        shows(f, tally_reached(l, t));
+    TaskResult reached = tally_reached(l, t);
+    if (!memo_is(l, "stopOnThreshold")) {
+        if (t->ended < t->all) shows(f, reached);
+    } else if (reached != TASK_NONE && !memo_int(l, "decided")) {
+        memo_set(f, f->nlevels - 1, "decided", json_int(reached));
     }
 }
 
@@ -202,7 +196,7 @@ static void matrix_done(Frame *f, TaskResult result, Json error) {
     }
     note_decided(f, &t);
     task_note_progress(f, f->nlevels - 1, (size_t)t.ended, (size_t)t.all);
-    if (tally_over(l, &t)) {
+    if (tally_result(l, &t) != TASK_NONE) {
         Json first = json_ref(memo_get(l, "error"));
         end_tally(f, &t, first);
         json_unref(first);
@@ -297,8 +291,9 @@ static void background_counted(Frame *f) {
 
 static TaskResult tally_so_far(const Frame *f, bool *over) {
     Tally t = tally_of(f);
-    *over = tally_over(frame_top(f), &t);
-    return tally_result(frame_top(f), &t);
+    TaskResult result = tally_result(frame_top(f), &t);
+    *over = result != TASK_NONE;
+    return result;
 }
 
 static void tally_counted(Frame *f) {
@@ -407,6 +402,7 @@ static void add_child(Frame *f, uint32_t i, const Node *task, Json scope) {
     Frame *child = frame_new(f->run, f, i);
     child->is_task = true;
     level_push(child, task->graph, scope, false);
+    task_note_scope(f, f->nlevels - 1, i, frame_top(child)->state);
     task_note_one_made(child, task);
     f->children++;
     frame_land(child, task, false);
@@ -470,24 +466,53 @@ static void matrix_begin(Frame *f, const Node *node) {
     }
 }
 
+/* fetched: what it has read; NULL: what the workflow has. */
+static void enter_external(Frame *f, const Graph *test, Fetched *fetched) {
+    Error err = ERROR_INIT;
+    const Node *node = frame_top(f)->node;
+    Json scope = external_scope(f, test, &err);
+    if (json_is_none(scope)) {
+        Json error = fail_error(f, node, "configVars", &err, json_none());
+        task_failed(f, error);
+        json_unref(error);
+        return;
+    }
+    if (fetched) {
+        list_enter_fetched(f, fetched, scope);
+    } else {
+        list_enter(f, test, scope);
+    }
+    frame_record(f, node, "entered", json_none());
+}
+
+static void external_entered(Frame *f, Flow *flow) {
+    Error err = ERROR_INIT;
+    Fetched *fetched = fetched_add(f, flow, &err);
+    frame_set_wait(f, json_null());
+    if (fetched) {
+        enter_external(f, fetched->flow->main, fetched);
+    } else {
+        frame_fail_with(f, "testFile", &err);
+    }
+}
+
+/* A file that was there when the workflow was loaded is a part of it, unless a query names another. What is not is read
+ * now. */
 static void external_begin(Frame *f, const Node *node) {
     Error err = ERROR_INIT;
-    if (!node_inside(node, 0)) {
-        Json file = node->params[EXTERNAL_FILE].value;
-        error_set(&err, ERR_NOT_FOUND, "The test `%.*s` is not there.", (int)json_string_len(file),
-                  json_string_data(&file));
+    const Graph *test = node_inside(node, 0);
+    if (test && json_equal(memo_get(frame_top(f), "testFile"), node->params[EXTERNAL_FILE].value)) {
+        enter_external(f, test, NULL);
+        return;
+    }
+    Json wait = work_of(f, node) ? work_wait(f, node, &err) : json_none();
+    if (json_is_none(wait)) {
+        error_set(&err, ERR_USAGE, "Tests cannot be read here while the run goes on.");
         frame_fail_with(f, "testFile", &err);
         return;
     }
-    Json scope = external_scope(f, node_inside(node, 0), &err);
-    if (!json_is_none(scope)) {
-        list_enter(f, node_inside(node, 0), scope);
-        frame_record(f, node, "entered", json_none());
-        return;
-    }
-    Json error = fail_error(f, node, "configVars", &err, json_none());
-    task_failed(f, error);
-    json_unref(error);
+    frame_set_wait(f, wait);
+    frame_record(f, node, "started", json_none());
 }
 
 /* ---- the kinds ---- */
@@ -504,4 +529,5 @@ const Steering steer_background = {
     .counted = background_counted,
 };
 const Steering steer_options = {.begin = list_begin, .list_done = options_done};
-const Steering steer_external = {.begin = external_begin, .list_done = external_done};
+const Steering steer_external = {
+    .begin = external_begin, .enter = external_entered, .list_done = external_done};

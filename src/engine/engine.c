@@ -10,6 +10,7 @@
 #include "choice.h"
 #include "event.h"
 #include "fail.h"
+#include "fetched.h"
 #include "folders.h"
 #include "json_build.h"
 #include "load.h"
@@ -489,6 +490,8 @@ void run_free(Run *run) {
     timer_free(run->timer);
     evaluator_free(run->evaluator);
     run_secrets_free(run);
+    fetched_free(run);
+    run_trace_free(run);
     for (size_t i = 0; i < run->nflows; i++) flow_unref(run->flows[i]);
     mem_free(run->flows);
     frame_index_clear(run);
@@ -540,7 +543,7 @@ void engine_free(Engine *e) {
     mem_free(e->starts);
     mem_free(e->forgets);
     mem_free(e->folder);
-    log_free(e);
+    log_close(e);
     buf_clear(&e->patch);
     buf_clear(&e->result);
     buf_clear(&e->snapshot);

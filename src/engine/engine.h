@@ -41,9 +41,11 @@ typedef struct Request Request;
 
 /* clang-format off */
 #define EVENTS(X)                                                                                        \
-    X(START, start)         /* the run begins or goes on; data: {"workflow", "resumed": bool} */        \
-    X(NODE, node)           /* a node begins in a frame; data: {"kind", "attempt"} */                   \
-    X(LOG, log)             /* output of a node; data: {"stream", "text"} */                            \
+    X(START, start)         /* the run begins or goes on; data: {"workflow", "resumed": bool,           \
+                               "trace"? (of one that has: {"traceparent", "tracestate"?, "parent"?})} */ \
+    X(NODE, node)           /* a node begins in a frame; data: {"kind", "attempt", "span"? (its id)} */ \
+    X(LOG, log)             /* output of a node; data: {"stream", "text", "progress": true if the line  \
+                               says how far it is} */                                                   \
     X(STEP, step)           /* a checkpoint was made: node, frame, status, update (what the node gave   \
                                back), state */                                                          \
     X(INTERRUPT, interrupt) /* a frame stopped for a person; data: {"id", "reason", "prompt",           \
@@ -77,6 +79,7 @@ typedef struct Event {
     const char *status;     /* STEP: of the checkpoint; SETTLED: of the run */
     int depth;              /* of the frame's stack; 1: not nested */
     Json update, state;     /* STEP; INTERRUPT has state */
+    Json error;             /* STEP, of an execution that failed */
     Json edges;             /* STEP, with them: that were chosen (choices_tell()) */
     Json data;
 } Event;
@@ -117,6 +120,7 @@ typedef struct EngineOptions {
                                  STORE_IMAGE_MAX */
     uint64_t
         max_given; /* bytes that all work under way was given, besides the state: more of it waits; 0: 256 MB */
+    bool traces;     /* a run that belongs to no trace begins one (run_trace.h) */
     JqBudget budget; /* of each evaluation; zero: jq.h's defaults */
 } EngineOptions;
 
@@ -124,6 +128,14 @@ Engine *engine_new(const EngineOptions *options, Error *err);
 /* Waits for what is being committed; runs that have not settled stay resumable. The loop has to run
  * once more to close its handles. Not from a callback of the engine. Accepts NULL. */
 void engine_free(Engine *engine);
+
+/* What it has done since it began. */
+typedef struct EngineCounts {
+    uint64_t runs;    /* that began or went on */
+    uint64_t steps;   /* that were recorded */
+    uint64_t commits; /* of the store */
+} EngineCounts;
+EngineCounts engine_counts(const Engine *engine);
 
 /* After the clock of options.now was moved by hand: looks again at everything that waits for a
  * time. */
@@ -142,6 +154,8 @@ typedef struct RunStart {
     const char *mode;   /* "autonomous" or "interactive"; NULL: as the workflow says */
     const char *folder; /* where its commands run and its paths begin; NULL: the engine's */
     bool held;          /* it has no turn before ready() was told: for debuggers */
+    /* The W3C trace context of whoever starts it, as it came (base/trace.h); NULL: it has none. */
+    const char *traceparent, *tracestate;
 } RunStart;
 
 /* Making the run, its first checkpoint and the pure steps that follow are one commit, which it shares

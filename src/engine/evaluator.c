@@ -26,6 +26,7 @@ enum {
     NREDUCERS = sizeof reducers / sizeof reducers[0],
     SLICE = 10000, /* steps between two looks at the clock: some tenths of a millisecond */
     FEW = 2000,    /* so many and fewer take no time */
+    QUERY_MS = 10000,
 };
 
 struct Evaluated {
@@ -41,6 +42,8 @@ struct Evaluator {
     EvaluatorSecrets secrets;
     EvaluatorForeign foreign;
     uint64_t deadline;
+    uint64_t query_time; /* nanoseconds that a query has */
+    bool is_query;       /* what is evaluated is one */
     size_t n;
     JqProgram *programs[NREDUCERS][2];
     JqRun *reduce[NREDUCERS][2];
@@ -51,6 +54,7 @@ Evaluator *evaluator_new(const Flow *flow, const JqHost *host) {
     Evaluator *m = mem_zalloc(sizeof *m);
     m->host = *host;
     m->host.budget.slice = SLICE;
+    m->query_time = UINT64_C(1000000) * QUERY_MS;
     evaluator_add(m, flow);
     return m;
 }
@@ -121,14 +125,26 @@ static bool is_late(uint64_t deadline) {
     return deadline && uv_hrtime() >= deadline;
 }
 
-static Json first_before(const Evaluator *m, JqRun *run, Json input, const Json *vars, Error *err) {
+/* A query that began at that time has had its own time. */
+static bool is_slow(const Evaluator *m, uint64_t begun, Error *err) {
+    if (!m->is_query || uv_hrtime() - begun < m->query_time) return false;
+    return !error_set(err, ERR_LIMIT, "The query took longer than %g s.",
+                      (double)m->query_time / 1e9);
+}
+
+static Json first_before(const Evaluator *m, JqRun *run, Json input, const Json *vars,
+                         JqStatus *status, Error *err) {
     Json out;
-    JqStatus status;
+    Error slow;
+    uint64_t begun = m->is_query ? uv_hrtime() : 0;
+    error_clear(&slow);
     jq_run_start(run, input, vars);
     do {
-        status = jq_run_next(run, &out);
-    } while (status == JQ_PAUSED && !is_late(m->deadline));
-    return settle(m, run, status, out, err);
+        *status = jq_run_next(run, &out);
+    } while (*status == JQ_PAUSED && !is_late(m->deadline) && !is_slow(m, begun, &slow));
+    out = settle(m, run, *status, out, err);
+    if (slow.code != ERR_NONE && err) *err = slow;
+    return out;
 }
 
 /* A machine that is under way is not among the others: those may evaluate the same expression meanwhile. */
@@ -263,6 +279,8 @@ static Json replay(Evaluator *m, JqRun **place, Json input, const Json *vars, Er
     JqRun *run = goes_on ? r->under_way : *place;
     JqStatus status;
     Json out;
+    Error slow;
+    error_clear(&slow);
     if (r->is_later) {
         json_unref(input);
         return later(r, err);
@@ -277,39 +295,50 @@ static Json replay(Evaluator *m, JqRun **place, Json input, const Json *vars, Er
         json_unref(input);
     } else {
         jq_run_start(run, input, vars);
+        r->begun = m->is_query ? uv_hrtime() : 0;
     }
     do {
         status = jq_run_next(run, &out);
         r->is_late = is_late(r->deadline);
-    } while (status == JQ_PAUSED && !r->is_late && !(over = look(m)));
+    } while (status == JQ_PAUSED && !r->is_late && !is_slow(m, r->begun, &slow) &&
+             !(over = look(m)));
     if (over) {
         if (*place == run) *place = NULL;
         r->under_way = run;
         r->under_way_at = at;
         return later(r, err);
     }
-    struct Evaluated came = {.at = at, .err = ERROR_INIT};
+    Error why;
     uint64_t steps = jq_run_steps(run);
-    out = settle(m, run, status, out, &came.err);
+    error_clear(&why); /* nor is all of it copied: this is the hot path */
+    out = settle(m, run, status, out, &why);
+    if (slow.code != ERR_NONE) why = slow;
     r->is_late = r->is_late && status == JQ_PAUSED;
     if (goes_on) {
         give_back(place, run);
         r->under_way = NULL;
     }
-    if (err) *err = came.err;
-    if (steps > FEW) keep_evaluated(r, at, out, &came.err);
+    if (err && why.code != ERR_NONE) *err = why;
+    if (steps > FEW) keep_evaluated(r, at, out, &why);
     return out;
 }
 
 /* The first output of a machine, whose place may be empty afterwards. Consumes input. */
 static Json first_of(Evaluator *m, JqRun **place, Json input, const Json *vars, Error *err) {
+    JqStatus status;
     return m->replay ? replay(m, place, input, vars, err)
-                     : first_before(m, *place, input, vars, err);
+                     : first_before(m, *place, input, vars, &status, err);
 }
 
 Json evaluator_first(JqRun *run, Json input, const Json *vars, uint64_t ms, Error *err) {
     Evaluator nobody = {.deadline = uv_hrtime() + ms * 1000000};
-    return first_before(&nobody, run, input, vars, err);
+    JqStatus status;
+    Json out = first_before(&nobody, run, input, vars, &status, err);
+    if (status == JQ_PAUSED) {
+        error_set(err, ERR_LIMIT, "The expression took longer than %d ms, which is the limit.",
+                  (int)ms);
+    }
+    return out;
 }
 
 static JqRun **machine(Evaluator *m, const Expr *expr) {
@@ -327,10 +356,9 @@ static Json placed(const Expr *expr, Json out, Error *err) {
 }
 
 /* An expression that has no output is an error here. */
-static Json some(const Expr *expr, Json out, Error *none, Error *err) {
-    if (json_is_none(out)) {
-        if (none->code == ERR_NONE) error_set(none, ERR_RAISED, "The expression gives no result.");
-        if (err) *err = *none;
+static Json some(const Expr *expr, Json out, Error *err) {
+    if (json_is_none(out) && err->code == ERR_NONE) {
+        error_set(err, ERR_RAISED, "The expression gives no result.");
     }
     return placed(expr, out, err);
 }
@@ -381,16 +409,17 @@ static Json first_of_expr(Evaluator *m, const Expr *expr, Json input, const Json
 Json evaluator_run(Evaluator *m, const Expr *expr, Json input, const Json *vars, Error *err) {
     Error none;
     error_clear(&none); /* not all of it: this is the hot path */
-    return some(expr, first_of_expr(m, expr, input, vars, &none), &none, err);
+    Json out = some(expr, first_of_expr(m, expr, input, vars, &none), &none);
+    if (json_is_none(out) && err) *err = none;
+    return out;
 }
 
 Json evaluator_slice(Evaluator *m, const Expr *expr, Json input, const Json *vars,
                      const Slicing *slicing, Error *err) {
-    Error none;
     Json out;
     JqStatus status;
     JqRun *run = *slicing->under_way;
-    error_clear(&none);
+    error_clear(err);
     assert(!expr->takes_secrets); /* no such place is sliced */
     if (expr->foreign) return foreign_slice(m, expr, input, vars, slicing, err);
     if (!run) {
@@ -406,14 +435,21 @@ Json evaluator_slice(Evaluator *m, const Expr *expr, Json input, const Json *var
         *slicing->under_way = run;
         return json_none();
     }
-    out = settle(m, run, status, out, &none);
+    out = settle(m, run, status, out, err);
     if (*slicing->under_way) give_back(&m->runs[expr->id], run);
     *slicing->under_way = NULL;
-    return some(expr, out, &none, err);
+    return some(expr, out, err);
 }
 
 Json evaluator_query(Evaluator *m, const Expr *expr, Json input, Error *err) {
-    return placed(expr, first_of_expr(m, expr, input, NULL, err), err);
+    m->is_query = true;
+    Json out = first_of_expr(m, expr, input, NULL, err);
+    m->is_query = false;
+    return placed(expr, out, err);
+}
+
+void evaluator_set_query_time(Evaluator *m, uint64_t nanoseconds) {
+    m->query_time = nanoseconds;
 }
 
 static JqRun **reducer(Evaluator *m, Reduce reduce, bool join) {

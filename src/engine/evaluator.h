@@ -66,6 +66,8 @@ void foreign_free(ForeignEval *eval);                               /* accepts N
 /* Evaluations end, with ERR_LIMIT, soon after this time of uv_hrtime(); 0: never. */
 void evaluator_set_deadline(Evaluator *m, uint64_t nanoseconds);
 uint64_t evaluator_deadline(const Evaluator *m);
+/* How long a query of the tasks dialect may take, whatever else it has; 10 s unless told. */
+void evaluator_set_query_time(Evaluator *m, uint64_t nanoseconds);
 
 /* The first output of an expression, given. JSON_NONE with *err set when it fails or has none: the
  * error's line and column are in the expression's file. Borrows input and vars. */
@@ -73,7 +75,7 @@ Json evaluator_run(Evaluator *m, const Expr *expr, Json input, const Json *vars,
 
 /* The same in slices. *under_way is NULL when it begins; when the turn is over it is the machine, and the
  * answer is JSON_NONE with *err not set: call again with it to go on, or free it (jq_run_free()). Then input
- * and vars are not looked at. Once it has ended it is NULL again. deadline: as above, for this one. */
+ * and vars are not looked at. Once it has ended it is NULL again. deadline: as above, for this one. err is not NULL. */
 typedef struct Slicing {
     JqRun **under_way;
     uint64_t deadline;
@@ -96,6 +98,7 @@ typedef struct Replay {
     void *who;            /* of that */
     size_t at, next;      /* evaluations of this time; of those that are kept, the next one */
     size_t under_way_at;
+    uint64_t begun; /* of a query that is under way */
     struct Evaluated *kept;
     size_t n, cap;
 } Replay;

@@ -41,6 +41,7 @@ static void clear_event(QueuedEvent *q) {
     json_unref(q->event.update);
     json_unref(q->event.state);
     json_unref(q->event.edges);
+    json_unref(q->event.error);
     json_unref(q->event.data);
 }
 
@@ -67,13 +68,23 @@ void engine_tell(Run *run, const Frame *f, Event event) {
     e->events[e->nevents++] = (QueuedEvent){event, mem_strdup(name), batch};
 }
 
+/* The id of its execution; JSON_NONE: the run belongs to no trace. */
+static Json span_of(const Frame *f) {
+    TraceContext span;
+    char text[2 * TRACE_SPAN + 1];
+    if (!frame_span(f, &span)) return json_none();
+    trace_hex(span.span, TRACE_SPAN, text);
+    return json_string_c(text);
+}
+
 void frame_tell_node(Frame *f, const Node *node) {
     if (!run_wants(f->run, EVENT_NODE)) return;
     bool titled = node->task && !json_is_none(node->task->title);
     Json data =
         OBJECT(KEY("kind", node->kind->name), KEY("attempt", json_int(frame_top(f)->attempt + 1)),
                KEY("title", titled ? task_title(f) : json_none()),
-               KEY("parent_frame", f->parent ? json_int(f->parent->id) : json_none()));
+               KEY("parent_frame", f->parent ? json_int(f->parent->id) : json_none()),
+               KEY("span", span_of(f)));
     engine_tell(f->run, f, (Event){.type = EVENT_NODE, .node = node->name, .data = data});
 }
 

@@ -3,6 +3,7 @@
 
 #include "bisect.h"
 #include "config.h"
+#include "fetched.h"
 #include "image_read.h"
 #include "injected.h"
 #include "json_parse.h"
@@ -11,6 +12,7 @@
 
 #include <assert.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* ---- by number ---- */
@@ -151,6 +153,7 @@ void level_pop(Frame *f) {
     json_unref(l->state);
     json_unref(l->writes);
     injected_free(f->run, l->injected);
+    if (l->fetched) fetched_leave(f->run, l->fetched);
 }
 
 void level_begin_node(Level *l) {
@@ -232,6 +235,22 @@ bool level_fits(const Run *run, const Level *l, LevelKept kept, Error *err) {
 
 Json frame_work_key(const Frame *f) {
     return json_string_fmt("%lld.%lld", (long long)f->run->last + 1, (long long)f->id);
+}
+
+/* What works outside has the number of the record that leads to it; what does not, of the one before its end. */
+bool frame_span(const Frame *f, TraceContext *out) {
+    if (!f->run->trace) return false;
+    Json key = work_part(f->wait, WORK_KEY);
+    int64_t record =
+        json_kind(key) == JSON_STRING ? strtoll(json_string_data(&key), NULL, 10) : f->run->last;
+    const uint64_t parts[] = {(uint64_t)f->run->row.run,
+                              (uint64_t)f->id,
+                              f->nlevels,
+                              (uint64_t)record,
+                              json_array_len(work_part(f->wait, WORK_ANSWERS)),
+                              (uint64_t)f->run->trace->leg};
+    trace_child(&f->run->trace->own, parts, sizeof parts / sizeof *parts, out);
+    return true;
 }
 
 /* A sentence that was too long ends in "...", maybe in the middle of a secret. */

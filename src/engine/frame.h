@@ -11,6 +11,7 @@
 #include "json_build.h"
 #include "result.h"
 #include "run.h"
+#include "run_trace.h"
 #include "wait.h"
 
 typedef struct Level Level;
@@ -27,6 +28,8 @@ struct Level {
     int32_t count;    /* turns of the node's loop; when its branch began, as control.c has it */
     struct Injected
         *injected; /* its graph is that of a node that the workflow does not have; owned */
+    struct Fetched
+        *fetched; /* its graph is of a test that was read when its task began; the run's */
 };
 
 struct Frame {
@@ -130,6 +133,9 @@ bool level_fits(const Run *run, const Level *l, LevelKept kept, Error *err);
 /* Whether an update without reducers fits in any case. */
 bool level_has_room(const Run *run, const Level *l, Json update);
 Json frame_work_key(const Frame *f);
+/* The span of the execution that begins, or is under way, on top of the frame: the same where another process goes
+ * on with it after this one has died, another for each attempt and for each answer that it got. False: the run belongs to no trace. */
+bool frame_span(const Frame *f, TraceContext *out);
 /* Makes .error of the parts; consumes details. */
 Json fail_error(const Frame *f, const Node *node, const char *kind, const Error *err, Json details);
 

@@ -209,8 +209,8 @@ Json frame_injections(const Frame *f);
 /* The workflow that holds it, for those who look at its nodes; it lives as long as the run. NULL: there is
  * none that has not begun. */
 const Flow *frame_injection_flow(const Frame *f, int64_t id);
-const Flow *run_injected_flow(const Run *run,
-                              size_t i);         /* any that there were; NULL past the last */
+/* Any that there were, and tests that were read when their task began; NULL past the last. */
+const Flow *run_injected_flow(const Run *run, size_t i);
 bool frame_drop_injection(Frame *f, int64_t id); /* false: there is none that has not begun */
 /* The id of the injection that the node a frame stands at is of; 0: it is the workflow's own. */
 int64_t frame_injected(const Frame *f);

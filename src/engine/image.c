@@ -43,9 +43,11 @@ static const ShapeName image_shapes[] = {
     {"POSITION", "int(0..3)"},
     {"RUN",
      "[text|null, object|null, int(1..999999999999), text|null, TIME, text|null, text|null, ANY?, "
-     "[STEPS, COUNT, STEPS]|null?]"},
+     "[STEPS, COUNT, STEPS]|null?, [FETCHED...]|null?, [text, text|null, text|null]|null?]"},
+    {"FETCHED", "[NUMBER, object]"},
+    {"NUMBER", "int(1..999999999999)"},
     {"FRAME", "[int(0..999999999999), int(0..4294967295), [LEVEL, LEVEL...], WAIT, EXTRA?]"},
-    {"LEVEL", "[text|null, object|null, ANY, STEPS, COUNT, COUNT, TIME, array?]"},
+    {"LEVEL", "[text|null, object|null, ANY, STEPS, COUNT, COUNT, TIME, array|NUMBER?]"},
     {"EXTRA", "{held?: TIME, inject?: array, *: ANY}|null"},
     {"WRITES", "{*: [ANY, text|null, ANY...]}|null"},
     {"WAIT", "BARE|PAUSE"},

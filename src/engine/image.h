@@ -1,7 +1,7 @@
 /* image.h - everything a run is, as one JSON value.
  *
  *     image  = [run, frames]
- *     run    = [status, error, next_frame, mode, deadline, definition, folder, debug, only]
+ *     run    = [status, error, next_frame, mode, deadline, definition, folder, debug, only, fetched, trace]
  *     frames = {"1": frame, "2": frame, ...}                 those that have not ended
  *     frame  = [parent, branch, levels, wait, extra]         parent 0: the root frame
  *     levels = [level, ...]                                  lowest first; the last one runs
@@ -22,9 +22,12 @@
  *
  * `definition` is null, or the key of a definition that was taken instead of the run's first one.
  * `folder` is where the run was started. `debug` is a debugger's own (hooks.h), `only` the one node
- * that runs, [frame, depth, steps before it]: both are there only when there is something to say.
+ * that runs, [frame, depth, steps before it]; `fetched` has the tests that were read when their task began
+ * (fetched.h), [number, definition] for each that levels are inside of; `trace` is the trace that the run belongs to
+ * (run_trace.h). All four are there only when there is something to say.
  * `extra` of a frame is null or {held: since when its clocks stand still, inject: [what has not begun]}, and `injected` of a
- * level: the node that the workflow does not have (INJECTED_ID and so on below).
+ * level: the node that the workflow does not have (INJECTED_ID and so on below), or the number of the fetched test that it is
+ * inside of.
  *
  * Whatever a process needs to go on with a run is in its image and its definition.
  */
@@ -45,6 +48,8 @@ enum {
     IMAGE_RUN_FIELDS, /* at least */
     IMAGE_DEBUG = IMAGE_RUN_FIELDS,
     IMAGE_ONLY,
+    IMAGE_FETCHED,
+    IMAGE_TRACE,
 };
 enum { IMAGE_PARENT, IMAGE_BRANCH, IMAGE_LEVELS, IMAGE_WAIT, IMAGE_EXTRA };
 enum {
@@ -69,6 +74,9 @@ enum {
     INJECTED_DEFINITION,
     INJECTED_FIELDS,
 };
+
+/* What the head has for each test that was fetched. */
+enum { FETCHED_NUMBER, FETCHED_DEFINITION };
 
 /* An integer at an index of an array; 0 when it is none. */
 int64_t image_int(Json array, size_t i);

@@ -102,9 +102,17 @@ static bool is_injected(Json image, LevelAt at) {
     return json_kind(image_part(image, at, IMAGE_INJECTED)) == JSON_ARRAY;
 }
 
+/* It is inside of a test that was read when its task began. */
+static bool is_fetched(Json image, LevelAt at) {
+    return json_tag(image_part(image, at, IMAGE_INJECTED)) == JSON_TAG_INT;
+}
+
 const Graph *image_graph(const Flow *flow, Json image, LevelAt at) {
-    const Graph *graph = lowest_graph(flow, image, at.frame);
-    for (LevelAt below = {at.frame, 0}; graph && below.level < at.level; below.level++) {
+    LevelAt lowest = {at.frame, 0};
+    const Graph *graph = is_fetched(image, lowest) ? NULL : lowest_graph(flow, image, at.frame);
+    for (LevelAt below = lowest; graph && below.level < at.level; below.level++) {
+        LevelAt inside = {at.frame, below.level + 1};
+        if (is_fetched(image, inside)) return NULL;
         Json name = image_part(image, below, IMAGE_NODE);
         const Node *node = is_injected(image, below) ? NULL : image_node(graph, name);
         bool past = json_kind(name) == JSON_NULL && graph->scoped;

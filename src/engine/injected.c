@@ -87,7 +87,7 @@ static bool read_one(void *ctx, const char *path, Buf *out, Error *err) {
 /* A node that is put beside another sees what that one does. */
 static FlowAround around(const Frame *f, uint32_t level) {
     const Node *beside = level < f->nlevels ? f->levels[level].node : NULL;
-    return beside ? (FlowAround){f->run->next_numbers, beside->vars, beside->nvars}
+    return beside ? (FlowAround){f->run->next_numbers, beside->vars, beside->nvars, false}
                   : (FlowAround){.first = f->run->next_numbers};
 }
 

@@ -3,6 +3,7 @@
 
 #include "advance.h"
 #include "control.h"
+#include "fetched.h"
 #include "image_read.h"
 #include "injected.h"
 #include "mem.h"
@@ -54,6 +55,14 @@ static const Graph *next_graph(const Frame *f) {
     }
 }
 
+/* The same of one that is inside of a test that was fetched: it, or what cleans up for a part of it. */
+static const Graph *fetched_graph(const Frame *f, const Fetched *fetched) {
+    const Node *node = f->nlevels ? frame_top(f)->node : NULL;
+    if (node) return node->kind->id == KIND_RUN_EXTERNAL_TASKS ? fetched->flow->main : NULL;
+    bool cleans = !f->nlevels && f->parent && f->parent->waits == WAIT_CLEANING;
+    return cleans ? cleanup_graph(fetched->flow, f->branch) : NULL;
+}
+
 static bool position_gone(const Run *run, Json name, Error *err) {
     error_set(err, ERR_USAGE,
               "The run stands at node `%.*s`, which is not there any more, or not of the same "
@@ -75,12 +84,19 @@ static bool load_level(Frame *f, Json image, Error *err) {
     Json state = json_array_get(image, IMAGE_STATE);
     Json added = json_array_get(image, IMAGE_INJECTED);
     const Node *beside = f->nlevels ? frame_top(f)->node : NULL;
-    if (!json_is_none(added) && !beside) {
+    bool is_node = json_kind(added) == JSON_ARRAY;
+    if (is_node && !beside) {
         return error_set(err, ERR_DATA, "A node is injected where there is none.");
     }
-    Injected *injected = json_is_none(added) ? NULL : injected_load(f, added, err);
-    if (!json_is_none(added) && !injected) return false;
-    const Graph *graph = injected ? injected->flow->main : next_graph(f);
+    Fetched *fetched = json_tag(added) == JSON_TAG_INT ? fetched_find(f->run, added.i) : NULL;
+    if (json_tag(added) == JSON_TAG_INT && !fetched) {
+        return error_set(err, ERR_DATA, "A level is inside of a test that is not there.");
+    }
+    Injected *injected = is_node ? injected_load(f, added, err) : NULL;
+    if (is_node && !injected) return false;
+    const Graph *graph = injected  ? injected->flow->main
+                         : fetched ? fetched_graph(f, fetched)
+                                   : next_graph(f);
     if (!graph) {
         const Node *below = f->nlevels ? frame_top(f)->node : NULL;
         return position_gone(f->run, below ? below->name_json : name, err);
@@ -97,6 +113,7 @@ static bool load_level(Frame *f, Json image, Error *err) {
     }
     Level *l = level_push(f, graph, json_ref(state), false);
     l->injected = injected;
+    if (fetched) fetched_enter(f, fetched);
     JsonKind kept = json_kind(writes);
     if (graph->scoped ? kept != JSON_NULL && kept != JSON_ARRAY && kept != JSON_OBJECT
                       : !writes_valid(writes)) {
@@ -310,6 +327,7 @@ static void load_head(Run *run, Json head) {
                            ? mem_strndup(json_string_data(&folder), json_string_len(folder))
                            : NULL;
     json_put(&run->error, json_kind(error) == JSON_NULL ? json_none() : json_ref(error));
+    run_trace_load(run, json_array_get(head, IMAGE_TRACE));
     Json only = json_array_get(head, IMAGE_ONLY);
     run->only =
         json_kind(only) == JSON_ARRAY
@@ -330,6 +348,7 @@ static bool load_image(Run *run, Json image, int64_t at, bool back, Error *err) 
          recorded = json_array_get(image, IMAGE_FRAMES);
     bool ok = true;
     load_head(run, json_array_get(shifted, IMAGE_RUN));
+    ok = fetched_load(run, json_array_get(json_array_get(image, IMAGE_RUN), IMAGE_FETCHED), err);
     for (size_t pos = 0; ok && json_object_next(frames, &pos, &key, &frame);) {
         ok = load_frame(run, key, frame, err);
     }

@@ -28,13 +28,13 @@ static void gather(Step *s, LogStream stream, int64_t offset, const char *bytes,
     }
     frame_add_path(s->frame, &node);
     store_batch_log(&e->log, &(LogPiece){.run = s->run->row.run,
-                                         .execution = s->log.execution,
+                                         .execution = s->log->execution,
                                          .frame = s->frame->id,
                                          .attempt = frame_top(s->frame)->attempt + 1,
                                          .offset = offset,
                                          .at = engine_time(e),
                                          .stream = stream,
-                                         .again = s->log.again,
+                                         .again = s->log->again,
                                          .node = node.data,
                                          .text = bytes,
                                          .len = len});
@@ -57,7 +57,7 @@ void log_flush(Engine *e) {
     uv_timer_stop(e->log_timer);
 }
 
-void log_free(Engine *e) {
+void log_close(Engine *e) {
     store_batch_clear(&e->log);
     timer_free(e->log_timer);
     e->log_timer = NULL;
@@ -67,13 +67,16 @@ void log_free(Engine *e) {
 
 /* Work outside has the checkpoint that led to it in the name of its place; an earlier process may have begun it, and
  * told what it printed so far. Pure work begins with the newest. */
-static void begin(Step *s) {
+static StepLog *log_of(Step *s) {
+    if (s->log) return s->log;
+    StepLog *log = s->log = mem_zalloc(sizeof *log);
     Json key = s->work->pure ? json_none() : work_part(s->frame->wait, WORK_KEY);
     bool named = json_kind(key) == JSON_STRING;
     int64_t execution = named ? strtoll(json_string_data(&key), NULL, 10) : 0;
-    s->log.execution = execution > 0 ? execution : s->run->last ? s->run->last : 1;
-    s->log.again = execution > 0 && execution <= s->run->loaded && s->work->forget &&
-                   !json_array_len(step_answers(s));
+    log->execution = execution > 0 ? execution : s->run->last ? s->run->last : 1;
+    log->again = execution > 0 && execution <= s->run->loaded && s->work->forget &&
+                 !json_array_len(step_answers(s));
+    return log;
 }
 
 static void keep_tail(LogTail *tail, int64_t offset, const char *bytes, size_t len) {
@@ -96,9 +99,8 @@ static bool is_recorded(const Run *run) {
 }
 
 void log_add(Step *s, LogStream stream, const char *bytes, size_t len) {
-    StepLog *log = &s->log;
     if (!s->frame || !len || !is_recorded(s->run)) return;
-    if (!log->execution) begin(s);
+    StepLog *log = log_of(s);
     int64_t offset = log->offsets[stream];
     log->offsets[stream] += (int64_t)len;
     size_t room = log->tails || log->kept >= LOG_HEAD ? 0 : (size_t)(LOG_HEAD - log->kept);
@@ -111,9 +113,8 @@ void log_add(Step *s, LogStream stream, const char *bytes, size_t len) {
 }
 
 void log_lose(Step *s, LogStream stream, int64_t len) {
-    StepLog *log = &s->log;
     if (!s->frame || !is_recorded(s->run)) return;
-    if (!log->execution) begin(s);
+    StepLog *log = log_of(s);
     if (!log->tails) log->tails = mem_zalloc(LOG_STREAMS * sizeof *log->tails);
     LogTail *tail = &log->tails[stream];
     if (!tail->begun) tail->from = log->offsets[stream];
@@ -132,8 +133,8 @@ static void add_tail(Step *s, LogStream stream, LogTail *tail) {
     int64_t offset = tail->offset + (int64_t)skip, left_out = offset - tail->from;
     if (left_out) {
         int n = snprintf(line, sizeof line, LOG_LEFT_OUT, left_out, log_stream_names[stream]);
-        int64_t said = s->log.offsets[LOG_NOTES];
-        s->log.offsets[LOG_NOTES] += n;
+        int64_t said = s->log->offsets[LOG_NOTES];
+        s->log->offsets[LOG_NOTES] += n;
         gather(s, LOG_NOTES, said, line, (size_t)n);
     }
     if (tail->text.len > skip) {
@@ -141,18 +142,23 @@ static void add_tail(Step *s, LogStream stream, LogTail *tail) {
     }
 }
 
-void log_end(Step *s) {
-    if (!s->log.tails) return;
-    if (s->frame && is_recorded(s->run)) {
-        for (int i = 0; i < LOG_STREAMS; i++) {
-            if (s->log.tails[i].begun) add_tail(s, (LogStream)i, &s->log.tails[i]);
-        }
-    }
-    log_clear(&s->log);
-}
-
-void log_clear(StepLog *log) {
+static void clear_tails(StepLog *log) {
     for (int i = 0; log->tails && i < LOG_STREAMS; i++) buf_clear(&log->tails[i].text);
     mem_free(log->tails);
     log->tails = NULL;
+}
+
+void log_end(Step *s) {
+    StepLog *log = s->log;
+    if (!log || !log->tails) return;
+    for (int i = 0; s->frame && is_recorded(s->run) && i < LOG_STREAMS; i++) {
+        if (log->tails[i].begun) add_tail(s, (LogStream)i, &log->tails[i]);
+    }
+    clear_tails(log);
+}
+
+void log_free(StepLog *log) {
+    if (!log) return;
+    clear_tails(log);
+    mem_free(log);
 }

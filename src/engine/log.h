@@ -33,9 +33,9 @@ typedef struct LogTail {
     bool begun;     /* there is such a thing */
 } LogTail;
 
-/* Of a step; zeroed at first. */
+/* Of a step that has printed something. */
 typedef struct StepLog {
-    int64_t execution; /* LogPiece.execution; 0: it has printed nothing yet */
+    int64_t execution; /* LogPiece.execution */
     int64_t offsets[LOG_STREAMS];
     int64_t kept;
     bool again;     /* LogPiece.again */
@@ -48,11 +48,11 @@ void log_add(Step *s, LogStream stream, const char *bytes, size_t len);
 void log_lose(Step *s, LogStream stream, int64_t len);
 /* It prints no more: adds what is left. May be called more than once. */
 void log_end(Step *s);
-void log_clear(StepLog *log);
+void log_free(StepLog *log); /* accepts NULL */
 
 /* What was gathered goes into the batch that is about to be handed over. When that has nothing else in it, it does
  * so only if it has waited long enough. */
 void log_flush(Engine *e);
-void log_free(Engine *e);
+void log_close(Engine *e);
 
 #endif

@@ -315,7 +315,7 @@ ParkResult frame_park(Frame *f, Json info) {
     if (status == FRAME_TIMED || (status == FRAME_WORKING && work_freeze(f, true)) ||
         (ready && !f->children)) { /* else it is about to end them, who know what it waits for */
         HookPosition position = ready ? wait_rows[f->waits].position : HOOK_DURING;
-        if (f->step && f->step->go_on) { /* a part of it is behind it */
+        if (f->step && (f->step->go_on || f->step->unstarted)) { /* a part of it is behind it */
             position = HOOK_DURING;
             work_freeze(f, true);
         } else if (frame_goes_on(f)) { /* what its edges see may change */
@@ -361,7 +361,7 @@ static void go(Frame *f, const LetGo *let) {
     const Node *node = frame_top(f)->node;
     HookPosition position = frame_position(f);
     frame_set_wait(f, unparked(f));
-    if (frame_goes_on(f)) {
+    if (frame_goes_on(f) || (f->step && f->step->unstarted)) {
         work_freeze(f, false);
     } else if (f->step) { /* frozen, and still here */
         frame_set_status(f, FRAME_STARTING);

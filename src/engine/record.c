@@ -3,6 +3,7 @@
 
 #include "choice.h"
 #include "event.h"
+#include "fetched.h"
 #include "image_read.h"
 #include "injected.h"
 #include "json_binary.h"
@@ -34,7 +35,9 @@ static Json level_image(const Frame *f, uint32_t level) {
         [IMAGE_LEVEL_DEADLINE] = json_int(l->deadline),
     };
     Json image = json_array_from(parts, IMAGE_LEVEL_FIELDS);
-    return l->injected ? json_array_push(image, injected_image(l->injected)) : image;
+    return l->injected  ? json_array_push(image, injected_image(l->injected))
+           : l->fetched ? json_array_push(image, json_int(l->fetched->number))
+                        : image;
 }
 
 /* What else there is to say is null when that is nothing: the array keeps its length, so that its parts are
@@ -56,8 +59,10 @@ Json frame_image(const Frame *f) {
 Json run_image_head(const Run *run) {
     bool ended =
         run->status == RUN_COMPLETED || run->status == RUN_FAILED || run->status == RUN_CANCELLED;
-    size_t n = IMAGE_RUN_FIELDS;
-    Json parts[IMAGE_ONLY + 1] = {
+    Json fetched = fetched_image(run);
+    bool has_fetched = json_kind(fetched) == JSON_ARRAY;
+    const RunOnly *only = &run->only;
+    Json parts[IMAGE_TRACE + 1] = {
         [IMAGE_STATUS] = ended ? json_string_c(run_status_names[run->status]) : json_null(),
         [IMAGE_ERROR] = or_null(run->error),
         [IMAGE_NEXT_FRAME] = json_int(run->next_frame),
@@ -65,12 +70,15 @@ Json run_image_head(const Run *run) {
         [IMAGE_DEADLINE] = json_int(run->deadline),
         [IMAGE_DEFINITION] = json_ref(run->definition),
         [IMAGE_FOLDER] = json_ref(run->folder),
+        [IMAGE_DEBUG] = json_ref(run->debug),
+        [IMAGE_ONLY] = !only->frame ? json_null()
+                                    : ARRAY(json_int(only->frame), json_int(only->depth),
+                                            json_int(only->step)),
+        [IMAGE_FETCHED] = has_fetched ? fetched : json_null(),
+        [IMAGE_TRACE] = run->trace ? run_trace_image(run) : json_null(),
     };
-    if (json_kind(run->debug) != JSON_NULL || run->only.frame) parts[n++] = json_ref(run->debug);
-    if (run->only.frame) {
-        parts[n++] =
-            ARRAY(json_int(run->only.frame), json_int(run->only.depth), json_int(run->only.step));
-    }
+    size_t n = IMAGE_TRACE + 1;
+    while (n > IMAGE_RUN_FIELDS && json_kind(parts[n - 1]) == JSON_NULL) n--;
     return json_array_from(parts, n);
 }
 
@@ -301,6 +309,12 @@ static bool write_checkpoint(Run *run, const Frame *f, const Node *node, const S
     return true;
 }
 
+/* Of an execution that failed; where an edge took the error, it is in the state. */
+static Json error_of(const StepResult *result, const char *status) {
+    bool taken = json_is_none(result->error) && !strcmp(status, "failed");
+    return json_ref(taken ? json_object_get_c(result->update, "error") : result->error);
+}
+
 /* Events say only what can be read from their checkpoint, too (host/recorded.h): of a frame that has ended with it,
  * the state is that of the frame around. */
 int64_t run_record_result(Run *run, Frame *f, const Node *node, const char *status,
@@ -336,9 +350,11 @@ int64_t run_record_result(Run *run, Frame *f, const Node *node, const char *stat
                             .status = status,
                             .update = run->values ? json_ref(result.update) : json_none(),
                             .edges = run->values ? choices_tell(run) : json_none(),
-                            .state = run->values ? frame_sees(seen) : json_none()});
+                            .state = run->values ? frame_sees(seen) : json_none(),
+                            .error = error_of(&result, status)});
     }
     result_clear(&result);
+    run->engine->steps++;
     if (run->nchoices) choices_recorded(run);
     for (Frame *at = run->dirty, *next; at; at = next) {
         next = at->dirty_next;

@@ -17,7 +17,10 @@
 #include "work.h"
 
 void run_tell_start(Run *run, bool resumed) {
-    Json data = OBJECT(KEY("workflow", run->flow->name), KEY("resumed", resumed));
+    if (resumed) run_trace_resume(run);
+    Json data = OBJECT(KEY("workflow", run->flow->name), KEY("resumed", resumed),
+                       KEY("trace", run_trace_told(run)));
+    run->engine->begun++;
     engine_tell(run, NULL, (Event){.type = EVENT_START, .data = data});
 }
 
@@ -28,7 +31,8 @@ static bool may_start(const Engine *e, const RunStart *start, Error *err) {
         err->code = ERR_USAGE;
         return false;
     }
-    return engine_may_begin(e, err) && value_fits(e, start->input, "The input", err) &&
+    return engine_may_begin(e, err) && run_trace_valid(start, err) &&
+           value_fits(e, start->input, "The input", err) &&
            (!start->thread || !e->storage || store_check_thread(start->thread, err));
 }
 
@@ -74,6 +78,7 @@ static void begin(Run *run, const RunStart *start) {
     if (mode) json_put(&run->mode, json_string_c(mode));
     if (main->timeout_ms) run->deadline = engine_time(run->engine) + main->timeout_ms;
     run_set_deadline(run);
+    run_trace_begin(run, start);
     run_tell_start(run, false);
     Frame *f = frame_new(run, NULL, 0);
     level_push(f, main, graph_initial_state(main, start->input), false);

@@ -70,6 +70,10 @@ void timer_free(uv_timer_t *timer) {
 
 /* ---- batches and turns ---- */
 
+EngineCounts engine_counts(const Engine *e) {
+    return (EngineCounts){e->begun, e->steps, e->durable};
+}
+
 uint64_t engine_batch(const Engine *e) {
     return e->storage ? storage_number(e->storage) : 0;
 }

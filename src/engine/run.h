@@ -25,6 +25,7 @@
 
 typedef struct Frame Frame;
 typedef struct RunSecrets RunSecrets;
+typedef struct RunTrace RunTrace;
 
 /* The one node that is to run: that of a frame, at a depth, after so many steps. */
 typedef struct RunOnly {
@@ -80,6 +81,7 @@ struct Run {
     int64_t handed_head, durable_head; /* that went to the store last, and before that */
     uint64_t handed_batch;             /* durable: so is handed_head */
     int64_t next_frame, deadline;
+    RunTrace *trace; /* NULL: it belongs to none */
     Json mode;
     Json definition;   /* key of the one it was reloaded with; null: that of the row */
     Json folder;       /* that it was started in */
@@ -114,8 +116,11 @@ struct Run {
     FlowNumbers next_numbers; /* for what is injected */
     Flow **flows;             /* that were: events may name their nodes */
     size_t nflows, flows_cap;
-    bool halting;    /* stops, fails or is cancelled: no new steps */
-    bool unrecorded; /* it came to more than a store takes: store_error says so */
+    struct Fetched **fetched; /* tests that it has read so far (fetched.h) */
+    size_t nfetched, fetched_cap;
+    Json fetched_image; /* as the head has them; JSON_NONE: not made yet */
+    bool halting;       /* stops, fails or is cancelled: no new steps */
+    bool unrecorded;    /* it came to more than a store takes: store_error says so */
     bool settled;
     uint64_t settle_batch; /* durable: it has settled */
     unsigned listens;      /* events that reach on_event */
@@ -185,6 +190,7 @@ struct Engine {
     size_t working;                  /* heavy steps that are under way */
     uint64_t given;                  /* bytes that steps under way were given */
     uint64_t durable;                /* batches up to this one are */
+    uint64_t begun, steps;           /* runs, steps that were recorded; ever */
     bool delivering;
     void (*on_turn)(uv_idle_t *idle);         /* engine.c has it */
     void (*on_frame_late)(uv_timer_t *timer); /* of a frame, of a run: fail.c has them */

@@ -5,6 +5,7 @@
 #define WAITS
 #define CALLS
 #define STEERS(x)                     extern const Steering steer_##x;
+#define READS(x)                      extern const Steering steer_##x;
 #define KIND(id, of, name, does, ...) does
 #define PARAM(...)
 #define END
@@ -17,6 +18,7 @@ static const Steering none;
 #define WAITS                         &none
 #define CALLS                         &none
 #define STEERS(x)                     &steer_##x
+#define READS(x)                      &steer_##x
 #define KIND(id, of, name, does, ...) [KIND_##id] = does,
 #define PARAM(...)
 #define END

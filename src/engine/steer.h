@@ -1,7 +1,7 @@
 /* steer.h - the kinds that steer: a Steering for each, which its row (flow/kind_rows.h) names.
  *
  * A kind that steers makes levels and frames of what it contains (flow/kind.h says what that is) instead
- * of having work done. Its row says how it begins and what becomes of it when what it contains has
+ * of having work done, unless that has to be read first. Its row says how it begins and what becomes of it when what it contains has
  * ended. A new one is its row, and its functions
  * with its Steering (control.c has those of graphs, containers.c those of tasks).
  *
@@ -17,6 +17,8 @@
 
 typedef struct Steering {
     void (*begin)(Frame *f, const Node *node);
+    /* Its work has read the test that it contains (step_enter()). Takes over the flow. */
+    void (*enter)(Frame *f, Flow *flow);
     void (*level_done)(Frame *f);
     void (*list_done)(Frame *f, TaskResult result, Json error); /* borrows error */
     /* What is known of the result; *over: that is enough. */

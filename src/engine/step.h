@@ -24,6 +24,7 @@
 
 #include "bounds.h"
 #include "flow.h"
+#include "trace.h"
 
 #include <uv.h>
 
@@ -83,6 +84,9 @@ const char *step_folder(const Step *step);
 Json step_definition(const Step *step);
 /* The environment of what the run starts: "NAME=value" and a NULL at the end. */
 const char *const *step_environment(const Step *step);
+/* The trace context of this attempt, for whatever it asks or starts. False: the run belongs to no trace.
+ * *state: tracestate, borrowed; NULL: none. */
+bool step_trace(const Step *step, TraceContext *out, const char **state);
 /* What the run may reach. */
 const Bounds *step_bounds(const Step *step);
 /* The graphs around the node, innermost first; NULL behind the last. */
@@ -108,6 +112,17 @@ Json step_query(Step *step, const Expr *query, Error *err);
 Json step_eval_with(Step *step, const Expr *expr, const Json *more, size_t n, Error *err);
 /* What a template comes to, as text: strings as they are, the rest as JSON. */
 bool step_text(Step *step, const Expr *expr, Buf *out, Error *err);
+
+/* The same of what may be so large that printing it would hold the loop: then it is in a file (unnamed_file.h), which is
+ * written in slices. Where the turn is over first start() is called anew, as with an expression that takes long. */
+typedef struct StepText {
+    Buf text;
+    bool is_file; /* it is in the file instead, which is the caller's to close */
+    int file;
+    size_t len;
+} StepText;
+bool step_long_text(Step *step, const Expr *expr, StepText *out, Error *err);
+void step_text_clear(StepText *text);
 
 /* In start(): so many bytes are kept for as long as the step is under way. Values that are evaluated are counted without
  * it. False, with *err set: others hold so much that this one has to wait. start() frees what it has and fails the step
@@ -186,6 +201,8 @@ void step_set_output(Step *step, Json name, Json value);
 
 /* How far the task is, of 100, in a few words of its own (tasks.ID.progress and progressMessage); in the same way. */
 void step_set_progress(Step *step, double percent, const char *message);
+/* The same, and a line of the log, which says of itself that it is one. */
+void step_log_progress(Step *step, double percent, const char *message);
 
 /* The result as it is so far, of a task that goes on (continueOnPass): containers count it. */
 void step_set_result(Step *step, TaskResult result);
@@ -212,6 +229,9 @@ const char *step_store_folder(Step *step);
 void step_succeed(Step *step, Json result);
 void step_fail(Step *step, const char *kind, Json details, const char *fmt, ...)
     __attribute__((format(printf, 4, 5)));
+
+/* Of a kind that reads what it contains: the node goes on with the tasks of that flow, which is a test. Takes it over. */
+void step_enter(Step *step, Flow *flow);
 
 /* The same for an error that names its place in the file. */
 void step_fail_with(Step *step, const char *kind, const Error *err);

@@ -159,7 +159,7 @@ void memo_from_params(Frame *f) {
     Json memo = json_object();
     for (size_t i = 0; i < kind->nparams; i++) {
         ParamType type = kind->params[i].type;
-        bool inside = type == PARAM_TASK || type == PARAM_TASKS || type == PARAM_TEST;
+        bool inside = type == PARAM_TASK || type == PARAM_TASKS;
         if (!inside && !json_is_none(f->params[i].value)) {
             memo = json_object_with(memo, kind->params[i].name, json_ref(f->params[i].value));
         }

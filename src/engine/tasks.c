@@ -23,6 +23,7 @@
 #include "control.h"
 #include "event.h"
 #include "fail.h"
+#include "fetched.h"
 #include "image_read.h"
 #include "inject.h"
 #include "mem.h"
@@ -51,8 +52,13 @@ static bool is_inner_test(const Frame *f, uint32_t level) {
             (below->kind->id == KIND_OUTSIDE && l->graph->scoped));
 }
 
+/* It cleans up whatever ends it: a kind from outside. A test that another calls is left when its task is ended. */
+static bool is_kind_test(const Frame *f, uint32_t level) {
+    return is_inner_test(f, level) && f->levels[level - 1].node->kind->id == KIND_OUTSIDE;
+}
+
 bool task_holds_test(const Frame *f, uint32_t level) {
-    return level + 1 < f->nlevels && is_inner_test(f, level + 1);
+    return level + 1 < f->nlevels && is_kind_test(f, level + 1);
 }
 
 /* Where the cleanup list of a test begins, or is; NULL when there is nothing left of it. */
@@ -68,7 +74,9 @@ static void leave_cleanup(Frame *f, uint32_t level, Frame *heir) {
     if (!first) return;
     Frame *child = frame_new(f->run, heir, first->graph->id);
     child->is_cleanup = true;
+    Fetched *fetched = fetched_of_flow(f->run, first->graph->flow);
     level_push(child, first->graph, scope_view(f, level), false);
+    if (fetched) fetched_enter(child, fetched);
     heir->children++;
     frame_land(child, first, false);
     frame_schedule(child);
@@ -77,7 +85,7 @@ static void leave_cleanup(Frame *f, uint32_t level, Frame *heir) {
 void task_abandon(Frame *f, uint32_t level, Frame *heir) {
     for (uint32_t i = f->nlevels; i > level; i--) {
         note_abandoned(f, i - 1);
-        if (is_inner_test(f, i - 1)) leave_cleanup(f, i - 1, heir);
+        if (is_kind_test(f, i - 1)) leave_cleanup(f, i - 1, heir);
     }
 }
 
@@ -125,9 +133,24 @@ static void begin_list(Frame *f) {
     }
 }
 
+/* Its scope is there for others to read from now on: also when nothing is set in it, or the list is ended early. */
+static void show_scope(Frame *f) {
+    int64_t number = memo_int(&f->levels[f->nlevels - 2], "ended");
+    task_note_scope(f, f->nlevels - 2, number, frame_top(f)->state);
+}
+
 void list_enter(Frame *f, const Graph *graph, Json scope) {
     level_push(f, graph, scope, false);
     frame_set_wait(f, json_null());
+    show_scope(f);
+    begin_list(f);
+}
+
+void list_enter_fetched(Frame *f, Fetched *fetched, Json scope) {
+    level_push(f, fetched->flow->main, scope, false);
+    fetched_enter(f, fetched);
+    frame_set_wait(f, json_null());
+    show_scope(f);
     begin_list(f);
 }
 
@@ -280,18 +303,15 @@ void task_cleaned(Frame *f) {
     json_unref(wait);
 }
 
-/* A test in another file is over with it, but for its cleanup list. */
+/* A test that is a kind is over with it, but for its cleanup list. */
 void task_late(Frame *f, uint32_t level, Json error) {
     const Node *node = f->levels[level].node;
     f->levels[level].deadline = 0;
     if (task_has_id(node)) task_note(f, level, "timeout", json_bool(true));
-    if (level + 1 >= f->nlevels || !is_inner_test(f, level + 1)) {
+    if (!task_holds_test(f, level)) {
         frame_unwind(f, level);
         task_ended_inside(f, ENDED_FAILED, TASK_FAILURE, error);
         return;
-    }
-    if (node->timeout_ms && f->levels[level].graph->scoped) {
-        memo_set(f, level, "late", json_bool(true)); /* it is the task's own failure */
     }
     frame_unwind(f, level + 1);
     Level *l = frame_top(f);
@@ -452,7 +472,7 @@ bool test_cleans_up(const Run *run) {
          f = f->next) {
         found = f->is_cleanup;
         for (uint32_t i = 1; i < f->nlevels && !found; i++) {
-            found = is_inner_test(f, i) && cleanup_position(f, i);
+            found = is_kind_test(f, i) && cleanup_position(f, i);
         }
     }
     return found;
@@ -537,8 +557,7 @@ void task_level_done(Frame *f) {
     }
     TaskResult result = (TaskResult)verdict_result(frame_top(f));
     Json error = json_ref(verdict_error(frame_top(f)));
-    int64_t number = memo_int(&f->levels[f->nlevels - 2], "ended");
-    task_note_scope(f, f->nlevels - 2, number, frame_top(f)->state);
+    show_scope(f);
     list_leave(f);
     steering_of(frame_top(f)->node)->list_done(f, result, error);
     json_unref(error);

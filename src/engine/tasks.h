@@ -12,7 +12,8 @@ void task_finish(Frame *f, Json outputs); /* it is done; consumes them */
 void task_skip(Frame *f, Json outputs);   /* passed over; borrows them */
 void task_failed(Frame *f, Json error);   /* borrows it */
 bool task_reads_failure(const Level *l);  /* the container at a level makes something of one */
-bool task_holds_test(const Frame *f, uint32_t level); /* what its node contains is a test */
+bool task_holds_test(const Frame *f,
+                     uint32_t level); /* what its node contains is one that cleans up */
 void task_late(Frame *f, uint32_t level, Json error); /* the task of a level had its time */
 /* It has ended: what comes next. False when the run has ended with it. */
 bool task_go_on(Frame *f);
@@ -43,6 +44,9 @@ bool task_query(Frame *f, const Expr *expr, Json vars, Json *value, Error *err);
 
 /* A list on top of the frame's last level, with variables of its own when scope is an object. */
 void list_enter(Frame *f, const Graph *graph, Json scope);
+/* The same of the tasks of a test that was read when its task began. */
+struct Fetched;
+void list_enter_fetched(Frame *f, struct Fetched *fetched, Json scope);
 void list_leave(Frame *f);
 /* The task that the frame stands at has ended; borrows error, consumes outputs. */
 void task_end(Frame *f, TaskResult result, Json error, Json outputs);

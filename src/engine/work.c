@@ -11,6 +11,7 @@
 #include "mem.h"
 #include "run_secrets.h"
 #include "schedule.h"
+#include "steer.h"
 #include "task_status.h"
 #include "tasks.h"
 
@@ -19,6 +20,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 /* ---- what a frame waits for while its node works ---- */
 
@@ -64,7 +66,8 @@ void work_free_data(Engine *e) {
 static void tell_log(Step *s, LogStream stream, const char *bytes, size_t len) {
     if (!run_wants(s->run, EVENT_LOG)) return;
     Json data =
-        OBJECT(KEY("stream", log_stream_names[stream]), KEY("text", json_string(bytes, len)));
+        OBJECT(KEY("stream", log_stream_names[stream]), KEY("text", json_string(bytes, len)),
+               KEY("progress", s->tells_progress ? json_bool(true) : json_none()));
     engine_tell(s->run, s->frame, (Event){.type = EVENT_LOG, .node = s->node->name, .data = data});
     run_kick(s->run);
 }
@@ -160,6 +163,7 @@ static void clear(Step *s) {
     mem_free(s->masks);
     jq_run_free(s->eval);
     foreign_free(s->foreign);
+    long_texts_free(s->texts);
     if (s->replay) {
         replay_clear(s->replay);
         mem_free(s->replay);
@@ -172,7 +176,7 @@ static void clear(Step *s) {
     json_unref(s->result);
     json_unref(s->error);
     json_unref(s->instead);
-    log_clear(&s->log);
+    log_free(s->log);
     mem_free(s->place);
 }
 
@@ -191,7 +195,7 @@ static void keep_slice(Frame *f, const Step *s) {
 }
 
 static void end_pure(Frame *f, Step *s) {
-    end_log(s);
+    if (s->masks || s->log) end_log(s);
     json_clear(&s->state); /* nobody else holds it, then: it is changed in place */
     if (!json_is_none(s->error)) {
         frame_fail(f, json_take(&s->error), FAIL_NODE);
@@ -409,6 +413,11 @@ bool work_has_room(const Frame *f) {
     return !s || !s->crowded || !e->given || e->given + s->wanted <= e->options.max_given;
 }
 
+static void forget_texts(Step *s) {
+    long_texts_free(s->texts);
+    s->texts = NULL;
+}
+
 /* start() evaluates what it needs before it does anything. Where the turn is over first, its failure is none, and it is
  * called anew in a later one. The step may be gone when it returns. */
 static void begin_work(Frame *f) {
@@ -445,6 +454,7 @@ static void begin_work(Frame *f) {
     f->thaw = r->is_later && thaw;
     if (r->is_later && s->crowded) { /* what it has so far would only take room */
         replay_clear(r);
+        forget_texts(s);
         e->given -= s->given;
         s->given = 0;
         frame_set_status(f, FRAME_READY);
@@ -464,6 +474,7 @@ static void begin_work(Frame *f) {
     }
     s->unstarted = false;
     replay_clear(&fresh);
+    forget_texts(s);
     if (thaw && f->step == s && s->work->freeze) s->work->freeze(s, false);
 }
 
@@ -498,7 +509,7 @@ void work_start(Frame *f) {
         start_clock(f, node->timeout_ms);
         frame_set_timer(f);
     }
-    frame_tell_node(f, node);
+    if (!steering_of(node)->begin) frame_tell_node(f, node); /* which did so when it began */
     if (node->timeout_ms) s->deadline = uv_hrtime() + (uint64_t)node->timeout_ms * 1000000;
     begin_work(f);
 }
@@ -628,6 +639,23 @@ static void step_ended(Step *s, Json result, Json error) {
     }
     run->engine->ended = around;
     forget_after_commit(s);
+    free_step(s);
+    run_settle_if_done(run);
+    run_kick(run);
+}
+
+void step_enter(Step *s, Flow *flow) {
+    Frame *f = s->frame;
+    Run *run = s->run;
+    s->finished = true;
+    end_log(s);
+    if (!f) {
+        flow_unref(flow);
+        orphan_ended(s, false);
+        return;
+    }
+    f->step = NULL;
+    steering_of(s->node)->enter(f, flow);
     free_step(s);
     run_settle_if_done(run);
     run_kick(run);
@@ -788,16 +816,63 @@ Json step_var(const Step *s, size_t index) {
     return json_array_get(all, json_array_len(all) - s->node->nvars + index);
 }
 
+static void put_text(Json value, Buf *out) {
+    if (json_kind(value) == JSON_STRING) {
+        buf_add(out, json_string_data(&value), json_string_len(value));
+    } else {
+        json_print(value, NULL, out);
+    }
+    json_unref(value);
+}
+
 bool step_text(Step *s, const Expr *expr, Buf *out, Error *err) {
     Json text = step_eval(s, expr, err);
     if (json_is_none(text)) return false;
-    if (json_kind(text) == JSON_STRING) {
-        buf_add(out, json_string_data(&text), json_string_len(text));
-    } else {
-        json_print(text, NULL, out);
-    }
-    json_unref(text);
+    put_text(text, out);
     return true;
+}
+
+/* Until the turn is over, if it has one. */
+static bool write_text(Step *s, LongText *text, Error *err) {
+    while (!long_text_is_whole(text)) {
+        if (!long_text_write(text, err)) return false;
+        if (!s->unstarted || long_text_is_whole(text)) continue;
+        if (s->deadline && uv_hrtime() >= s->deadline) {
+            return error_set(err, ERR_LIMIT, "Writing it took longer than its node may.");
+        }
+        if (engine_look(s->run->engine)) {
+            evaluator_set_later(s->run->evaluator, err);
+            return false;
+        }
+    }
+    return true;
+}
+
+/* The expression is evaluated in any case: the evaluations of a step that begins are counted. */
+bool step_long_text(Step *s, const Expr *expr, StepText *out, Error *err) {
+    Json value = step_eval(s, expr, err);
+    if (json_is_none(value)) return false;
+    LongText *text = s->texts ? long_text_find(s->texts, expr) : NULL;
+    if (!text && json_size(value) < LONG_TEXT) {
+        put_text(value, &out->text);
+        out->len = out->text.len;
+        return true;
+    }
+    if (text) {
+        json_unref(value);
+    } else {
+        text = long_text_add(&s->texts, expr, value, step_store_folder(s), err);
+    }
+    if (!text || !write_text(s, text, err)) return false;
+    out->file = long_text_file(text, &out->len, err);
+    out->is_file = out->file >= 0;
+    return out->is_file;
+}
+
+void step_text_clear(StepText *text) {
+    buf_clear(&text->text);
+    if (text->is_file) close(text->file);
+    *text = (StepText){0};
 }
 
 const char *step_folder(const Step *s) {
@@ -821,6 +896,11 @@ const char *const *step_environment(const Step *s) {
     static const char *const none[] = {NULL};
     char *const *all = s->run->engine->options.environment;
     return all ? (const char *const *)all : none;
+}
+
+bool step_trace(const Step *s, TraceContext *out, const char **state) {
+    *state = s->run->trace ? s->run->trace->state : NULL;
+    return s->frame && frame_span(s->frame, out);
 }
 
 const Bounds *step_bounds(const Step *s) {
@@ -973,6 +1053,16 @@ void step_set_progress(Step *s, double percent, const char *message) {
     Json text = run_masked(s->run, json_string_c(message), 0);
     task_note(s->frame, level, "progress", json_number(percent));
     task_note(s->frame, level, "progressMessage", text);
+}
+
+void step_log_progress(Step *s, double percent, const char *message) {
+    Buf line = BUF_INIT;
+    step_set_progress(s, percent, message);
+    buf_printf(&line, "%.0f%%%s%s\n", percent, *message ? ": " : "", message);
+    s->tells_progress = true;
+    step_log(s, log_stream_names[LOG_NOTES], line.data, line.len);
+    s->tells_progress = false;
+    buf_clear(&line);
 }
 
 void step_set_result(Step *s, TaskResult result) {

@@ -5,6 +5,7 @@
 #include "evaluator.h"
 #include "frame.h"
 #include "log.h"
+#include "long_text.h"
 #include "mask.h"
 #include "step.h"
 
@@ -22,16 +23,18 @@ struct Step {
     bool held_back; /* it has ended while its frame was parked */
     /* of a pure step, read when start() returns; of one that is held back */
     Json result, error;
-    Json instead;      /* of the failure that may come; JSON_NONE: it is one */
-    MaskStream *masks; /* of its streams, LOG_STREAMS; NULL: the run has no secrets, or it said
+    Json instead;        /* of the failure that may come; JSON_NONE: it is one */
+    MaskStream *masks;   /* of its streams, LOG_STREAMS; NULL: the run has no secrets, or it said
                           nothing */
-    StepLog log;
+    StepLog *log;        /* NULL: it has printed nothing */
+    bool tells_progress; /* what it logs now says how far it is */
     /* of pure work, and of an evaluation that is no work of a node (frame_eval()) */
     uint64_t deadline;      /* as uv_hrtime() counts; while it is frozen, what is left; 0: none */
     JqRun *eval;            /* that goes on in a later turn; NULL: none does */
     ForeignEval *foreign;   /* the same of one in another language */
     ForeignEval *for_eval;  /* it is no attempt at a node, but the evaluation of that */
     Replay *replay;         /* the same of what evaluates several; of work outside that begins */
+    LongText *texts;        /* what it is given of large values; NULL: nothing */
     bool crowded;           /* there is no room for what it is given: */
     uint64_t wanted, given; /* it needs so many bytes; it has them */
     bool unstarted;         /* of work outside: it begins, and may have to begin anew */

@@ -13,7 +13,8 @@ import importlib
 import json
 import os
 import re
-import traceback
+
+import pawl
 
 try:
     import jinja2
@@ -25,7 +26,6 @@ NO_JINJA = (
     "This is a template, and Jinja is not installed: install the package python3-jinja2 "
     "(jinja2 where pip installs packages). Plain expressions, {{ state.x }}, work without it."
 )
-TEXT_MAX = 16384
 CACHE_MAX = 500
 
 
@@ -336,39 +336,13 @@ def run_expression(_label, state, request, _own):
 # ---- answers ----
 
 
-def line_of(error, label):
-    if isinstance(error, SyntaxError) and error.filename == label:
-        return error.lineno
-    line, tb = None, error.__traceback__
-    while tb is not None:
-        if tb.tb_frame.f_code.co_filename == label:
-            line = tb.tb_lineno
-        tb = tb.tb_next
-    return line
-
-
-def without_us(tb):
-    while tb is not None and tb.tb_frame.f_code.co_filename == __file__:
-        tb = tb.tb_next
-    return tb
-
-
 def failure(error, label):
-    described = {"type": type(error).__name__}
-    try:
-        message = error.msg if isinstance(error, SyntaxError) else str(error)
-    except Exception:  # pylint: disable=broad-except
-        message = ""
+    described = pawl._describe(error, label, (__file__,))  # pylint: disable=protected-access
+    message, name = described["message"], described["type"]
     if jinja2 and isinstance(error, jinja2.TemplateError):
-        message = "The template cannot be rendered: " + message
-    described["message"] = message[:TEXT_MAX]
-    error.__traceback__ = without_us(error.__traceback__)
-    line = line_of(error, label)
-    if line:
-        described["line"] = line
-    if error.__traceback__ is not None:
-        text = "".join(traceback.format_exception(type(error), error, error.__traceback__))
-        described["traceback"] = text[-TEXT_MAX:]
+        described["message"] = "The template cannot be rendered: " + (message or name)
+    elif not message:
+        described["message"] = "It raised %s without a message." % (name or "an exception without a name")
     return described
 
 

@@ -6,6 +6,7 @@
 #include <stdarg.h>
 
 #define STEERS(x)
+#define READS(x) extern const NodeWork exec_##x;
 #define WAITS
 #define CALLS
 #define COMPUTES(x)                   extern const NodeWork exec_##x;
@@ -16,6 +17,7 @@
 #include "kind_rows.h"
 
 #define STEERS(x)                     NULL
+#define READS(x)                      &exec_##x
 #define WAITS                         NULL
 #define CALLS                         NULL
 #define COMPUTES(x)                   &exec_##x

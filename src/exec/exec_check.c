@@ -399,7 +399,7 @@ static bool give_request(Check *check, Error *err) {
             err, ERR_USAGE,
             "There are both `expectStatus` and `expectStatuses`. Take one of them out.");
     }
-    check->asked.method = web_method(step_param(check->step, CHECK_METHOD));
+    check->asked.method = web_method_given(step_param(check->step, CHECK_METHOD));
     if (check->nassertions && check->asked.method && !strcmp(check->asked.method, "HEAD")) {
         return error_set(
             err, ERR_USAGE,

@@ -13,6 +13,7 @@
 #include "process_place.h"
 #include "utf8.h"
 
+#include <assert.h>
 #include <dirent.h>
 #include <errno.h>
 #include <inttypes.h>
@@ -25,6 +26,7 @@ enum {
     STDERR_TAIL = 2048, /* bytes of stderr that an error carries */
     LINE_TAIL = 200,    /* bytes of its last line in the sentence */
     CATCH_UP = 1 << 20, /* bytes that are read at once after a gap */
+    REST_MS = 1,        /* and for so long, when it is over, before the loop has its turn */
     LOGGED = 16 << 20,  /* bytes of a stream for the log, whatever its result takes */
 };
 
@@ -48,14 +50,17 @@ struct StepCommand {
     char *program;
     char *shown_folder; /* as it was set, for the sentence; NULL: the run's */
     char *folder;       /* where that is */
-    Buf input;
+    StepText input;
     bool has_input;
     size_t max_output;
     int64_t timeout; /* milliseconds; 0: none */
     Stream streams[2];
-    bool own_env;   /* nothing of the run's but PATH */
-    bool cancelled; /* by us */
-    bool again;     /* started a second time, so never a third */
+    uv_idle_t *rest; /* takes the rest of what it wrote; NULL: it is not over, or it was little */
+    const ProcessResult *result; /* then; the process's */
+    uint64_t caught_up;          /* when we last did, in milliseconds of the loop; 0: never */
+    bool own_env;                /* nothing of the run's but PATH */
+    bool cancelled;              /* by us */
+    bool again;                  /* started a second time, so never a third */
 };
 
 static const char *const stream_names[2] = {"stdout", "stderr"};
@@ -92,11 +97,16 @@ StepCommand *command_new(Step *step, const CommandKind *kind) {
 static void forget_given(StepCommand *command) {
     texts_clear(&command->args);
     texts_clear(&command->env);
-    buf_clear(&command->input);
+    step_text_clear(&command->input);
+}
+
+static void on_rest_closed(uv_handle_t *rest) {
+    mem_free(rest);
 }
 
 void command_free(StepCommand *command) {
     if (!command) return;
+    if (command->rest) uv_close((uv_handle_t *)command->rest, on_rest_closed);
     if (command->data && command->kind->free_data) command->kind->free_data(command->data);
     process_free(command->process);
     forget_given(command);
@@ -213,13 +223,24 @@ bool command_set_env_of(StepCommand *command, int param, Error *err) {
 }
 
 void command_set_input(StepCommand *command, const char *bytes, size_t len) {
-    buf_reset(&command->input);
+    step_text_clear(&command->input);
     command_add_input(command, bytes, len);
 }
 
 void command_add_input(StepCommand *command, const char *bytes, size_t len) {
-    buf_add(&command->input, bytes, len);
+    assert(!command->input.is_file);
+    buf_add(&command->input.text, bytes, len);
+    command->input.len = command->input.text.len;
     command->has_input = true;
+}
+
+bool command_set_input_of(StepCommand *command, int param, Error *err) {
+    const Expr *expr = step_param(command->step, param)->expr;
+    step_text_clear(&command->input);
+    command->has_input = expr != NULL;
+    if (!expr || step_long_text(command->step, expr, &command->input, err)) return true;
+    error_wrap(err, "%s", step_node(command->step)->kind->params[param].name);
+    return false;
 }
 
 void command_set_max_output(StepCommand *command, size_t bytes) {
@@ -259,6 +280,13 @@ static size_t read_unseen(const StepCommand *command, int stream, Buf *out, size
     return place && max ? process_place_read_some(place, stream - 1, seen, max, out) : 0;
 }
 
+/* Once in a turn of the loop, however many pieces there were in it: each of them shows the same gap. */
+static bool may_catch_up(StepCommand *command) {
+    uint64_t now = uv_now(step_loop(command->step)) + 1, before = command->caught_up;
+    command->caught_up = now;
+    return now != before;
+}
+
 /* Where the disk is behind, it is read later. */
 static void on_output(void *ctx, int stream, const char *bytes, size_t len) {
     StepCommand *command = ctx;
@@ -268,29 +296,35 @@ static void on_output(void *ctx, int stream, const char *bytes, size_t len) {
     bool gap = n && (n != len || memcmp(text.data, bytes, len) != 0);
     if (n) give_output(command, stream, text.data, n);
     buf_reset(&text);
-    n = gap ? read_unseen(command, stream, &text, CATCH_UP) : 0;
+    n = gap && may_catch_up(command) ? read_unseen(command, stream, &text, CATCH_UP) : 0;
     if (n) give_output(command, stream, text.data, n);
     buf_clear(&text);
 }
 
-/* What we have not seen at the end; of a process that we found, all of it. Then the end of what was more
- * than is kept: there it says why it failed. */
-static void take_rest(StepCommand *command, const ProcessResult *result) {
+/* A piece of what we have not seen at the end; of a process that we found, that is all of it. False: there is no more. */
+static bool take_piece(StepCommand *command, const ProcessResult *result) {
     const Buf *kept[2] = {&result->out, &result->err};
-    const Buf *tails[2] = {&result->out_tail, &result->err_tail};
     const uint64_t lens[2] = {result->out_len, result->err_len};
     for (int i = 0; i < 2; i++) {
-        Buf more = BUF_INIT;
-        size_t seen = (size_t)command->streams[i].seen;
+        uint64_t seen = command->streams[i].seen;
         if (seen < kept[i]->len) {
-            give_output(command, i + 1, kept[i]->data + seen, kept[i]->len - seen);
+            size_t n = kept[i]->len - (size_t)seen;
+            give_output(command, i + 1, kept[i]->data + seen, n < CATCH_UP ? n : CATCH_UP);
+            return true;
         }
-        while (command->streams[i].seen < lens[i] && read_unseen(command, i + 1, &more, CATCH_UP)) {
-            give_output(command, i + 1, more.data, more.len);
-            buf_reset(&more);
-        }
+        Buf more = BUF_INIT;
+        size_t n = seen < lens[i] ? read_unseen(command, i + 1, &more, CATCH_UP) : 0;
+        if (n) give_output(command, i + 1, more.data, n);
         buf_clear(&more);
+        if (n) return true;
     }
+    return false;
+}
+
+/* The end of what was more than is kept: there it says why it failed. */
+static void take_tails(StepCommand *command, const ProcessResult *result) {
+    const Buf *tails[2] = {&result->out_tail, &result->err_tail};
+    const uint64_t lens[2] = {result->out_len, result->err_len};
     for (int i = 0; i < 2; i++) {
         uint64_t seen = command->streams[i].seen, beyond = lens[i] > seen ? lens[i] - seen : 0;
         size_t len = tails[i]->len < beyond ? tails[i]->len : (size_t)beyond;
@@ -498,18 +532,8 @@ static void hidden_clear(ProcessResult *result) {
     buf_clear(&result->err_tail);
 }
 
-static void on_exit_(void *ctx, const ProcessResult *result) {
-    StepCommand *command = ctx;
-    /* Somebody was ending it when we came; that says nothing about this attempt. */
-    if (result->end == PROCESS_ENDED && process_attached(command->process) && !command->cancelled &&
-        !command->again) {
-        process_free(command->process);
-        command->process = NULL;
-        command->again = true;
-        start(command);
-        return;
-    }
-    take_rest(command, result);
+static void end_with(StepCommand *command, const ProcessResult *result) {
+    take_tails(command, result);
     for (int i = 0; i < 2; i++) { /* the beginning of a character that goes no further */
         Buf rest = BUF_INIT;
         utf8_pieces_end(&command->streams[i].logged, &rest);
@@ -521,6 +545,57 @@ static void on_exit_(void *ctx, const ProcessResult *result) {
     command->kind->end(command, &masked);
     if (secrets) hidden_clear(&masked);
     command_free(command);
+}
+
+/* The trace that the command is in, unless it was given another. */
+static void give_trace(StepCommand *command) {
+    TraceContext span;
+    const char *state;
+    char text[TRACE_TEXT];
+    if (!step_trace(command->step, &span, &state) || env_find(command, "TRACEPARENT=")) return;
+    Buf parent = BUF_INIT, more = BUF_INIT;
+    trace_print(&span, text);
+    buf_printf(&parent, "TRACEPARENT=%s", text);
+    buf_adds(&more, "TRACESTATE");
+    if (state) buf_printf(&more, "=%s", state);
+    env_put(command, buf_detach(&parent));
+    env_put(command, buf_detach(&more));
+}
+
+/* Until all is taken, or the others on the loop have waited long enough. */
+static bool take_rest(StepCommand *command, const ProcessResult *result) {
+    uint64_t until = uv_hrtime() + REST_MS * UINT64_C(1000000);
+    while (take_piece(command, result)) {
+        if (uv_hrtime() >= until) return false;
+    }
+    return true;
+}
+
+static void on_rest(uv_idle_t *rest) {
+    StepCommand *command = rest->data;
+    if (take_rest(command, command->result)) end_with(command, command->result);
+}
+
+static void on_exit_(void *ctx, const ProcessResult *result) {
+    StepCommand *command = ctx;
+    /* Somebody was ending it when we came; that says nothing about this attempt. */
+    if (result->end == PROCESS_ENDED && process_attached(command->process) && !command->cancelled &&
+        !command->again) {
+        process_free(command->process);
+        command->process = NULL;
+        command->again = true;
+        start(command);
+        return;
+    }
+    if (take_rest(command, result)) {
+        end_with(command, result);
+        return;
+    }
+    command->result = result;
+    command->rest = mem_zalloc(sizeof *command->rest);
+    command->rest->data = command;
+    uv_idle_init(step_loop(command->step), command->rest);
+    uv_idle_start(command->rest, on_rest);
 }
 
 /* The run's, with what the command was given instead. Borrows its texts. */
@@ -556,6 +631,7 @@ static void end_unstarted(StepCommand *command, const char *word, const Error *e
 static void start(StepCommand *command) {
     Error err = ERROR_INIT;
     Buf mask = BUF_INIT;
+    give_trace(command);
     const char **env = environment(command);
     step_write_mask(command->step, &mask);
     ProcessOptions options = {
@@ -564,10 +640,12 @@ static void start(StepCommand *command) {
         .search = environment_get(step_environment(command->step), "PATH"),
         .env = env,
         .cwd = command->folder,
-        .input = !command->has_input  ? NULL
-                 : command->input.len ? command->input.data
-                                      : "",
+        .input = !command->has_input || command->input.is_file ? NULL
+                 : command->input.len                          ? command->input.text.data
+                                                               : "",
         .input_len = command->input.len,
+        .input_is_file = command->input.is_file,
+        .input_file = command->input.file,
         .mask = mask.data,
         .mask_len = mask.len,
         .max_output = command->max_output,

@@ -106,6 +106,8 @@ bool command_set_env_of(StepCommand *command, int param, Error *err);
 /* What it reads; nothing unless set. */
 void command_set_input(StepCommand *command, const char *bytes, size_t len);
 void command_add_input(StepCommand *command, const char *bytes, size_t len);
+/* What a parameter comes to, as text, if it is given; of any size. */
+bool command_set_input_of(StepCommand *command, int param, Error *err);
 void command_set_max_output(StepCommand *command, size_t bytes);
 void command_set_timeout(StepCommand *command, int64_t ms); /* otherwise step_timeout_ms() */
 

@@ -31,6 +31,7 @@
 
 #include <fcntl.h>
 #include <string.h>
+#include <strings.h>
 #include <unistd.h>
 
 enum {
@@ -45,6 +46,30 @@ typedef struct Http {
     uv_timer_t timer; /* for the end after cancel(), which is not to come from inside it */
 } Http;
 
+/* The headers of a request with those of its trace. */
+typedef struct Traced {
+    HttpHeader *headers; /* NULL: as they were */
+    char parent[TRACE_TEXT];
+} Traced;
+
+/* A node that says itself what trace its request is of is believed. */
+static void add_trace(Step *step, HttpOptions *options, Traced *traced) {
+    TraceContext span;
+    const char *state;
+    size_t n = options->nheaders;
+    if (!step_trace(step, &span, &state)) return;
+    for (size_t i = 0; i < n; i++) {
+        if (!strcasecmp(options->headers[i].name, "traceparent")) return;
+    }
+    traced->headers = mem_alloc((n + 2) * sizeof *traced->headers);
+    if (n) memcpy(traced->headers, options->headers, n * sizeof *traced->headers);
+    trace_print(&span, traced->parent);
+    traced->headers[n++] = (HttpHeader){"traceparent", traced->parent};
+    if (state) traced->headers[n++] = (HttpHeader){"tracestate", state};
+    options->headers = traced->headers;
+    options->nheaders = n;
+}
+
 HttpRequest *exec_http_ask(Step *step, HttpOptions *options, Error *err) {
     void **slot = step_kind_data(step, KIND_HTTP);
     size_t n = 0;
@@ -58,7 +83,10 @@ HttpRequest *exec_http_ask(Step *step, HttpOptions *options, Error *err) {
         const NetPolicy *net = i < n ? step_graph(step, i)->net : step_bounds(step)->net;
         if (net) nets[options->nnets++] = net;
     }
+    Traced traced = {0};
+    add_trace(step, options, &traced);
     HttpRequest *request = http_start(*slot, options, err);
+    mem_free(traced.headers);
     mem_free(nets);
     return request;
 }
@@ -175,7 +203,7 @@ static bool give_ca(Step *step, CaFile *ca, Error *err) {
 static bool give_all(Step *step, WebRequest *request, CaFile *ca, Error *err) {
     Buf url = BUF_INIT;
     if (!exec_size_fits(step, HTTP_MAX_RESPONSE, WEB_RESPONSE_MAX, err)) return false;
-    request->method = web_method(step_param(step, HTTP_METHOD));
+    request->method = web_method_given(step_param(step, HTTP_METHOD));
     bool fine = exec_param_text(step, HTTP_URL, &url, err) &&
                 web_set_url(request, url.data, url.len, err) && give_headers(step, request, err);
     const Expr *expr = step_param(step, HTTP_BODY)->expr;

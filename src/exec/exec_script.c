@@ -293,9 +293,19 @@ static bool give_program(const Step *step, Given *given, Error *err) {
     return exec_file(step, &given->path, err);
 }
 
+/* What the code finds in its environment of the trace that it is in; env of the node comes after it. */
+static Json trace_env(Step *step) {
+    TraceContext span;
+    const char *state;
+    char text[TRACE_TEXT];
+    if (!step_trace(step, &span, &state)) return json_object();
+    trace_print(&span, text);
+    return OBJECT(KEY("TRACEPARENT", text), KEY("TRACESTATE", state));
+}
+
 static bool give_env(Step *step, Given *given, Error *err) {
     const Param *param = step_param(step, PYTHON_ENV);
-    given->env = json_object();
+    given->env = trace_env(step);
     for (size_t i = 0; i < param->nfields; i++) {
         const struct ParamField *field = &param->fields[i];
         Json value = step_eval(step, field->expr, err);

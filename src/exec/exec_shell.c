@@ -63,20 +63,16 @@ static void shell_end(StepCommand *command, const ProcessResult *result) {
 
 static bool give_all(StepCommand *command, Error *err) {
     Step *step = command_step(command);
-    Buf cwd = BUF_INIT, input = BUF_INIT;
+    Buf cwd = BUF_INIT;
     if (!exec_size_fits(step, SHELL_MAX_OUTPUT, COMMAND_OUTPUT_MAX, err)) return false;
     command_set_max_output(command, (size_t)step_param(step, SHELL_MAX_OUTPUT)->number);
     bool fine = command_add_shell(command, step_param(step, SHELL_COMMAND)->value, err) &&
                 exec_param_text(step, SHELL_CWD, &cwd, err) &&
-                exec_param_text(step, SHELL_STDIN, &input, err);
+                command_set_input_of(command, SHELL_STDIN, err);
     if (fine && step_param(step, SHELL_CWD)->expr) {
         fine = command_set_folder(command, "cwd", cwd.data ? cwd.data : "", cwd.len, err);
     }
-    if (fine && step_param(step, SHELL_STDIN)->expr) {
-        command_set_input(command, input.data, input.len);
-    }
     buf_clear(&cwd);
-    buf_clear(&input);
     return fine && command_set_env_of(command, SHELL_ENV, err);
 }
 

@@ -124,9 +124,7 @@ static void on_problem(void *ctx, bool lost, const char *sentence) {
 
 static void on_progress(void *ctx, double percent, const char *message) {
     Script *script = ctx;
-    Step *step = command_step(script->command);
-    step_set_progress(step, percent, message);
-    exec_note(step, "%.0f%%%s%s", percent, *message ? ": " : "", message);
+    step_log_progress(command_step(script->command), percent, message);
 }
 
 static void script_output(StepCommand *command, int stream, const char *bytes, size_t len) {
@@ -168,7 +166,9 @@ static void fail_thrown(Step *step, Json thrown) {
                    : 0;
     int at = step_param(step, RUN_JAVASCRIPT_SCRIPT)->line + line - 1;
     Buf message = BUF_INIT;
-    buf_printf(&message, "%s: %s", text_in(thrown, "type"), text_in(thrown, "message"));
+    const char *type = text_in(thrown, "type"), *said = text_in(thrown, "message");
+    buf_printf(&message, *said ? "%s: %s" : "It threw %s without a message.%s",
+               *type || *said ? type : "something", said);
     if (line) buf_printf(&message, " (line %d of the code, %s:%d)", line, node->file, at);
     Json details = OBJECT(KEY("type", text_in(thrown, "type")),
                           KEY("file", line && node->file ? node->file : NULL),

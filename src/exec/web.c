@@ -108,7 +108,7 @@ HttpOptions web_options(const WebRequest *request) {
     };
 }
 
-const char *web_method(const Param *param) {
+const char *web_method_given(const Param *param) {
     static const char *const methods[] = {"GET",    "POST", "PUT",     "PATCH",
                                           "DELETE", "HEAD", "OPTIONS", NULL};
     for (const char *const *method = methods; *method; method++) {

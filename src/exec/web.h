@@ -43,7 +43,7 @@ HttpOptions web_options(const WebRequest *request);
 
 /* The word for PARAM_ENUM of methods: a C string that lives as long as the program; NULL when none is
  * given. */
-const char *web_method(const Param *param);
+const char *web_method_given(const Param *param);
 
 /* Names in lower case; what comes several times is joined by ", ", set-cookie by newlines. */
 Json web_headers(const HttpAnswer *answer);

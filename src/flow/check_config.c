@@ -1,5 +1,6 @@
 /* check_config.c - what can be said of the config of check_http_json and check_http_metrics before anything runs. */
 #include "loader.h"
+#include "url.h"
 
 #include <string.h>
 
@@ -7,6 +8,13 @@
 static const YamlNode *text_of(const YamlNode *map, const char *key) {
     const YamlNode *value = map && map->kind == YAML_MAP ? yaml_get(map, key) : NULL;
     return value && value->kind == YAML_SCALAR ? value : NULL;
+}
+
+void check_url(Loader *ld, const YamlNode *url) {
+    if (url->kind != YAML_SCALAR || !url_is_other(url->text)) return;
+    report_at(ld->reporter, url->spot,
+              "`%s` cannot be asked for: requests are made by http:// and https:// alone.",
+              shown(url->text, url->len));
 }
 
 static void check_json_assertion(Loader *ld, const YamlNode *item) {
@@ -59,6 +67,8 @@ void check_http_config(Loader *ld, const Kind *kind, const YamlNode *config) {
     if (!json && list && !list->n) {
         report_at(ld->reporter, list->spot, "`assertions` is empty; it needs one or more.");
     }
+    const YamlNode *url = text_of(config, "url");
+    if (url) check_url(ld, url);
     const YamlNode *method = json ? text_of(config, "method") : NULL;
     if (method && yaml_is(method, "HEAD") && list && list->n) {
         report_at(ld->reporter, method->spot,

@@ -153,6 +153,20 @@ static const struct {
     {"len(", "`len(.name)` is `(.name | length)`"},
 };
 
+/* Words, names of files and the like, written as what they are. */
+static bool is_plain_text(const char *text) {
+    static const char *const of_jq[] = {" and ", " or ", " as ", " then ", "if ",     "def ",
+                                        "try ",  "not ", ", ",   " // ",   "reduce ", "foreach "};
+    size_t len = strlen(text);
+    bool plain = (ascii_is_letter(*text) || *text == '/') && len < 60 &&
+                 strcspn(text, "|()[]{}\"'$;=<>*?#\n") == len && strcspn(text, " -/:") < len &&
+                 !strstr(text, " .");
+    for (size_t i = 0; plain && i < sizeof of_jq / sizeof *of_jq; i++) {
+        plain = !strstr(text, of_jq[i]);
+    }
+    return plain;
+}
+
 /* " Expressions are jq: ..." or nothing. */
 static const char *lookalike(const char *text, const Error *err) {
     static _Thread_local char out[200];
@@ -165,10 +179,17 @@ static const char *lookalike(const char *text, const Error *err) {
     out[0] = '\0';
     if (hint) {
         snprintf(out, sizeof out, " Expressions are jq: %s.", hint);
+    } else if (is_plain_text(text)) {
+        snprintf(out, sizeof out,
+                 " Expressions are jq: a text stands in double quotes, and in YAML those in single "
+                 "ones, as '\"%s\"'.",
+                 text);
     } else if (end && end - err->msg < 60 && !strstr(err->msg, "did you mean") &&
                err->msg[0] != '$') {
-        snprintf(out, sizeof out, " Expressions are jq: a key of the state is written `.%.*s`.",
-                 (int)(end - err->msg), err->msg);
+        int n = (int)(end - err->msg);
+        snprintf(out, sizeof out,
+                 " Expressions are jq: a key of the state is written `.%.*s`, a text `\"%.*s\"`.",
+                 n, err->msg, n, err->msg);
     }
     return out;
 }

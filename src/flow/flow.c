@@ -8,6 +8,7 @@
 #include "mem.h"
 #include "path.h"
 #include "safe_file.h"
+#include "url.h"
 #include "utf8.h"
 
 #include <dirent.h>
@@ -276,7 +277,7 @@ static LoadedFile *new_file(Loader *ld, const char *path, Buf *text) {
     FlowImpl *flow = ld->flow;
     LoadedFile *file = arena_alloc(ld->arena, sizeof *file);
     char *id = arena_strndup(ld->arena, path, strlen(path));
-    path_tidy(id);
+    if (!url_is_web(id)) path_tidy(id);
     file->path = path;
     file->id = id;
     file->bytes = arena_strndup(ld->arena, text->data ? text->data : "", text->len);
@@ -297,7 +298,8 @@ static const char *default_name(Loader *ld, const char *path) {
 /* named: where the file around it says so. */
 static void load_file(Loader *ld, LoadedFile *file, Spot named) {
     const Dialect *around = file->from && !file->kind_name ? file->from->dialect : NULL;
-    bool called = around && around->schema == YAML_TESTS; /* by another test */
+    bool called = ld->called || (around && around->schema == YAML_TESTS); /* by another test */
+    ld->called = false;
     Spot merge = {NULL, 0, 0};
     YamlLimits limits = {FLOW_NESTING_MAX, &ld->nodes_left, &merge, called};
     const YamlNode *root = yaml_parse(ld->arena, file->yaml, limits, ld->reporter);
@@ -348,14 +350,26 @@ static void report_circle(Loader *ld, const LoadedFile *first, const LoadedFile 
     buf_clear(&text);
 }
 
+char *flow_beside(const char *file, const char *name) {
+    Buf path = BUF_INIT;
+    if (url_is_web(file) || url_is_web(name)) {
+        url_join(&path, file, name);
+        buf_reserve(&path, 1)[0] = '\0';
+        return buf_detach(&path);
+    }
+    const char *slash = name[0] == '/' ? NULL : strrchr(file, '/');
+    buf_add(&path, file, slash ? (size_t)(slash + 1 - file) : 0);
+    buf_adds(&path, name);
+    buf_reserve(&path, 1)[0] = '\0';
+    path_tidy(path.data);
+    return buf_detach(&path);
+}
+
 char *beside(Loader *ld, const LoadedFile *file, const char *name) {
-    const char *slash = name[0] == '/' ? NULL : strrchr(file->path, '/');
-    size_t folder = slash ? (size_t)(slash + 1 - file->path) : 0, len = strlen(name);
-    char *path = arena_alloc(ld->arena, folder + len + 1);
-    memcpy(path, file->path, folder);
-    memcpy(path + folder, name, len + 1);
-    path_tidy(path);
-    return path;
+    char *path = flow_beside(file->path, name);
+    char *kept = arena_strndup(ld->arena, path, strlen(path));
+    mem_free(path);
+    return kept;
 }
 
 /* What a file is, for sentences. */
@@ -408,10 +422,6 @@ LoadedFile *open_part(const PartFile *part, bool *found) {
     return file;
 }
 
-bool test_is_url(const char *name) {
-    return !strncmp(name, "http://", 7) || !strncmp(name, "https://", 8);
-}
-
 static const Graph *load_part(const PartFile *part, bool *found) {
     Loader *ld = part->ld;
     Spot spot = part->spot;
@@ -436,8 +446,14 @@ const Graph *load_workflow(Loader *ld, LoadedFile *from, Spot spot, const char *
 const Graph *load_test(Loader *ld, LoadedFile *from, Spot spot, const char *name) {
     bool found;
     if (*name == '\0') return load_workflow(ld, from, spot, name);
-    if (test_is_url(name)) return NULL;
+    if (url_is_other(name)) {
+        report_at(ld->reporter, spot,
+                  "`%s` cannot be fetched: tests are fetched by http:// and https:// alone.",
+                  shown(name, strlen(name)));
+        return NULL;
+    }
     PartFile part = {ld, from, spot, beside(ld, from, name), NULL, true};
+    if (url_is_web(part.path)) return NULL;
     const Graph *graph = load_part(&part, &found);
     if (!found) {
         report_warning(ld->reporter, spot,
@@ -469,6 +485,7 @@ Flow *flow_load_inside(const char *path, const FlowReader *reader, const FlowAro
                  .nodes_left = FLOW_NODES_MAX,
                  .exprs_left = FLOW_EXPRS_MAX,
                  .depth = (int)around->nvars / 2, /* each map around it adds two */
+                 .called = around->called,
                  .ignored = json_object()};
     flow->path = arena_strndup(impl->arena, path, strlen(path));
     flow->first_expr = around->first.exprs;
@@ -584,6 +601,22 @@ static void stand_at(Arena *arena, Node *node, const Node *written) {
 
 void flow_stand_in(Flow *f, const Node *written) {
     if (f->main->nnodes) stand_at(((FlowImpl *)f)->arena, &f->main->nodes[0], written);
+}
+
+static void move_node(Node *node, uint32_t by) {
+    for (; node; node = (Node *)node_body(node)) node->id += by;
+}
+
+void flow_renumber(Flow *f, FlowNumbers first) {
+    FlowImpl *flow = (FlowImpl *)f;
+    uint32_t exprs = first.exprs - f->first_expr, nodes = first.nodes - f->first_node;
+    for (size_t i = 0; i < flow->nexprs; i++) flow->exprs[i]->expr.id += exprs;
+    for (size_t i = 0; i < flow->ngraphs; i++) {
+        const Graph *graph = flow->graphs[i];
+        for (size_t k = 0; k < graph->nnodes; k++) move_node(&graph->nodes[k], nodes);
+    }
+    f->first_expr = first.exprs;
+    f->first_node = first.nodes;
 }
 
 /* ---- definitions ---- */

@@ -114,6 +114,7 @@ typedef struct FlowAround {
     FlowNumbers first;
     const char *const *vars;
     size_t nvars;
+    bool called; /* it is a test that another test calls */
 } FlowAround;
 Flow *flow_load_inside(const char *path, const FlowReader *reader, const FlowAround *around,
                        FlowProblems *problems);
@@ -129,6 +130,10 @@ Flow *flow_load_definition_inside(Json definition, const FlowAround *around,
  * does in its file, and what it holds where that has something of the same name, or where it is itself.
  * What is in further files stays there. Before anybody else has the flow. */
 void flow_stand_in(Flow *flow, const Node *written);
+
+/* The numbers of its expressions and nodes begin elsewhere: of a flow that was loaded before it was known where. Before
+ * anybody else has the flow. */
+void flow_renumber(Flow *flow, FlowNumbers first);
 
 Flow *flow_ref(Flow *flow);
 void flow_unref(Flow *flow); /* accepts NULL */
@@ -399,7 +404,8 @@ int64_t node_time_ms(const Node *node); /* its timeout, or that of the file insi
 /* Where nodes of the flow's main file find kinds: folders, in order. For a flow that is run inside this one. */
 const char *const *flow_kind_folders(const Flow *flow, size_t *n);
 
-bool test_is_url(const char *name); /* `testFile` names no file, but something to fetch */
+/* What a name in a file means: a path, tidy, or a URL. Given. */
+char *flow_beside(const char *file, const char *name);
 
 /* What an edge leads to, as people call it. */
 static inline const char *target_name(const Graph *g, int target) {

@@ -64,6 +64,7 @@ static const ParamInfo metric_assertion_fields[] = {
 #define INSIDE(param) .inside = (param) + 1
 #define COMPUTES(x)
 #define STEERS(x)
+#define READS(x)
 #define CALLS
 #define WORKS(x) .leaves = true,
 #define WAITS    .leaves = true,

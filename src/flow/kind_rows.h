@@ -9,6 +9,7 @@
  *     COMPUTES(x)  work that ends at once and touches nothing outside: `const NodeWork exec_x`, in exec/
  *     WORKS(x)     other work: the same
  *     STEERS(x)    makes levels and frames of what it contains: `const Steering steer_x`, in engine/
+ *     READS(x)     the same, and what it contains may have to be read first: both of them
  *     WAITS        the engine itself
  *     CALLS        a function of the program around the library, lib/
  *
@@ -299,9 +300,9 @@ KIND(RUN_TASK_OPTIONS, TASKS, "run_task_options", STEERS(options),
           "succeed when it fails, fail when it succeeds", .fallback = "false")
 END
 
-KIND(RUN_EXTERNAL_TASKS, TASKS, "run_external_tasks", STEERS(external), "the tasks of another file",
+KIND(RUN_EXTERNAL_TASKS, TASKS, "run_external_tasks", READS(external), "the tasks of another file",
      INSIDE(EXTERNAL_FILE), .order = INSIDE_IN_ORDER, .shape = SHAPE_FILE)
-    PARAM(EXTERNAL_FILE, "testFile", TEST, "the file of another test, relative to this one",
+    PARAM(EXTERNAL_FILE, "testFile", TEST, "the file of another test, relative to this one, or a URL",
           .required = true)
     PARAM(EXTERNAL_CONFIG, "testConfig", OBJECT, "variables for it, before its own `config`",
           .fallback = "{}")
@@ -421,6 +422,7 @@ END
 #undef COMPUTES
 #undef WORKS
 #undef STEERS
+#undef READS
 #undef WAITS
 #undef CALLS
 #undef KIND

@@ -112,6 +112,7 @@ typedef struct Loader {
     Json ignored;            /* keys that were said to be ignored: an object of "FILE WHERE KEY" */
     struct EdgeAgent *agent; /* of that file (edge_agent.h); NULL: a graph of ours */
     const char *unnamed;     /* of the next list of nodes: as of GraphImpl */
+    bool called;             /* another test calls the main file, which is not loaded yet */
 } Loader;
 
 /* What surrounds a node. */
@@ -277,6 +278,8 @@ void load_node_as(const NodeContext *c, Node *node, const YamlNode *yaml, const 
 void load_node_fields(const NodeContext *c, Node *node, const YamlNode *yaml);
 
 /* What can be said of the config of a check over HTTP before it runs: reported (check_config.c). config: NULL: none. */
+/* A URL that the file says, which may go on as a template: its scheme (the same). */
+void check_url(Loader *ld, const YamlNode *url);
 void check_http_config(Loader *ld, const Kind *kind, const YamlNode *config);
 
 /* A node with its name and place, and nothing else yet. The name is not copied. */

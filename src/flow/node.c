@@ -302,6 +302,7 @@ static void check_action(const KindCheck *k) {
                   "Nobody answers this without a person: give it a `command`, or a `model` with "
                   "its `endpoint`.");
     }
+    if (endpoint) check_url(k->ld, endpoint->value);
     if (model && !endpoint) {
         report_at(reporter, model->key->spot,
                   "`model` needs an `endpoint`: the URL of the API that has the model.");
@@ -319,7 +320,12 @@ static void check_action(const KindCheck *k) {
     }
 }
 
+static void check_http(const KindCheck *k) {
+    if (k->given[HTTP_URL]) check_url(k->ld, k->given[HTTP_URL]->value);
+}
+
 static void (*const kind_checks[KIND_COUNT])(const KindCheck *) = {
+    [KIND_HTTP] = check_http,
     [KIND_PYTHON] = check_script,
     [KIND_JAVASCRIPT] = check_script,
     [KIND_ACTION] = check_action,

@@ -140,7 +140,7 @@ typedef struct TaskLoad {
 } TaskLoad;
 
 static bool holds_tasks(const ParamInfo *info) {
-    return info->type == PARAM_TASK || info->type == PARAM_TASKS || info->type == PARAM_TEST;
+    return info->type == PARAM_TASK || info->type == PARAM_TASKS;
 }
 
 /* Its value is what the file says, whatever the variables are. */
@@ -480,7 +480,7 @@ static void check_cron(Loader *ld, const YamlNode *line) {
     }
 }
 
-static void load_schedule(Loader *ld, const YamlNode *schedule, Graph *g) {
+static void load_schedule(Loader *ld, const YamlNode *root, const YamlNode *schedule, Graph *g) {
     const YamlNode *cron = yaml_get(schedule, "cron"), *line;
     bool value;
     look_for_keys(ld, schedule, (KeyList){.names = schedule_keys}, "`schedule`");
@@ -491,6 +491,9 @@ static void load_schedule(Loader *ld, const YamlNode *schedule, Graph *g) {
         check_cron(ld, line);
     }
     g->schedule = keep(ld, yaml_json(schedule));
+    report_warning(
+        ld->reporter, yaml_pair(root, "schedule")->key->spot,
+        "`schedule` starts nothing here: it is kept for whoever starts tests by the clock.");
 }
 
 /* ---- the whole ---- */
@@ -525,7 +528,7 @@ static bool load_tasks_dialect(Loader *ld, LoadedFile *file, const YamlNode *roo
         g->vars = items;
         g->nvars = vars->n;
     }
-    if (schedule) load_schedule(ld, schedule, g);
+    if (schedule) load_schedule(ld, root, schedule, g);
     bool loaded = load_list(&c, yaml_get(root, "tasks"), json_none());
     const YamlNode *cleanup = yaml_get(root, "cleanupTasks");
     if (cleanup && !yaml_is_null(cleanup) && !(cleanup->kind == YAML_LIST && cleanup->n == 0)) {

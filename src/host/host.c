@@ -233,6 +233,14 @@ static char *copy(const char *text) {
 static const char *const always_inherited[] = {
     "PATH", "HOME", "LANG", "TZ", "TMPDIR", "PAWL_PYTHON", "PAWL_NODE", "PAWL_WORKERS", NULL};
 
+/* A name, or what names begin with and a star. */
+static bool names_variable(Json name, const char *variable, size_t len) {
+    const char *text = json_string_data(&name);
+    size_t n = json_string_len(name);
+    return n && text[n - 1] == '*' ? n - 1 <= len && !memcmp(text, variable, n - 1)
+                                   : n == len && !memcmp(text, variable, n);
+}
+
 static bool is_inherited(const char *variable, Json names) {
     static const char secret[] = SECRET_VARIABLE;
     size_t len = strcspn(variable, "=");
@@ -242,8 +250,7 @@ static bool is_inherited(const char *variable, Json names) {
         wanted = text_is(variable, len, *name);
     }
     for (size_t i = 0; i < json_array_len(names) && !wanted; i++) {
-        Json name = json_array_get(names, i);
-        wanted = json_string_len(name) == len && !memcmp(json_string_data(&name), variable, len);
+        wanted = names_variable(json_array_get(names, i), variable, len);
     }
     return wanted;
 }
@@ -266,6 +273,7 @@ Host *host_new(const HostOptions *options) {
     h->url = copy(options->store);
     h->folder = copy(options->folder);
     h->secrets = copy(options->secrets);
+    h->workflows = copy(options->workflows);
     h->key_file =
         options->key_file ? copy(options->key_file) : secret_key_file(options->environment);
     h->sweep = mem_zalloc(sizeof *h->sweep);
@@ -290,6 +298,7 @@ void host_free(Host *h) {
     mem_free(h->url);
     mem_free(h->folder);
     mem_free(h->secrets);
+    mem_free(h->workflows);
     mem_free(h->key_file);
     mem_free(h->environment);
     mem_free(h);
@@ -297,6 +306,18 @@ void host_free(Host *h) {
 
 const Bounds *host_bounds(const Host *h) {
     return &h->options.bounds;
+}
+
+const char *host_workflows(const Host *h) {
+    return h->workflows;
+}
+
+void host_trace(Host *h) {
+    h->traces = true;
+}
+
+EngineCounts host_counts(const Host *h) {
+    return h->engine ? engine_counts(h->engine) : (EngineCounts){0};
 }
 
 uv_loop_t *host_loop(const Host *h) {
@@ -374,6 +395,7 @@ Engine *host_engine(Host *h, HostNeed need, Error *err) {
                              .max_state = h->options.max_state,
                              .on_event = on_event,
                              .ctx = h,
+                             .traces = h->traces,
                              .want_updates = true};
     h->engine = store || !h->url ? engine_new(&options, err) : NULL;
     return h->engine;
@@ -512,6 +534,10 @@ static HostRun *take(HostComing *c, Run *run, Error *err) {
     HostRun *r = host_run_new(c->host, run);
     r->recording = c->recording;
     c->recording = NULL;
+    if (!session_check_breakpoints(c->debug.breakpoints, run_flow(run), err)) {
+        free_run(r); /* nothing of it was changed */
+        return NULL;
+    }
     if (begin_run(r, &c->debug, err)) return r;
     run_stop(run);
     free_run(r);
@@ -564,7 +590,9 @@ void host_expected(HostComing *c) {
 void host_start(Host *h, const HostStart *start, HostReady ready, void *ctx) {
     Error err = ERROR_INIT;
     RunStart run = start->run;
-    Engine *engine = host_engine(h, HOST_CREATES, &err);
+    /* A run that was refused must not be there: what is wrong with its breakpoints is found before it is made. */
+    bool fine = session_check_breakpoints(start->debug.breakpoints, start->flow, &err);
+    Engine *engine = fine ? host_engine(h, HOST_CREATES, &err) : NULL;
     HostComing *c = coming_new(h, run.thread, ready, ctx);
     c->recording = start->recording;
     c->debug = start->debug;

@@ -42,6 +42,8 @@ typedef struct HostOptions {
     Bounds bounds;        /* what runs may reach */
     const char *secrets;  /* a folder with a file for each (secrets.h); copied. NULL: none */
     const char *key_file; /* of the secrets in the store; copied. NULL: as the environment says */
+    const char *
+        workflows; /* a folder of workflows that runs are begun with by name (registry.h); copied. NULL: none */
 
     /* For a program around the library; zero otherwise. */
     const NodeWork *const *work; /* of each kind; NULL: exec_work. Borrowed */
@@ -63,6 +65,7 @@ uv_loop_t *host_loop(const Host *host);
 void *host_ctx(const Host *host); /* of its options */
 const char *host_folder(const Host *host);
 const Bounds *host_bounds(const Host *host);
+const char *host_workflows(const Host *host); /* of its options; NULL: none */
 
 /* ---- the store ---- */
 
@@ -75,6 +78,10 @@ typedef enum HostNeed {
 
 /* Opened, or opened again for more than before. NULL on error. */
 Store *host_store(Host *host, HostNeed need, Error *err);
+/* From now on runs that belong to no trace begin one; before the first run is asked for. */
+void host_trace(Host *host);
+/* Of its engine; zero while there is none. */
+EngineCounts host_counts(const Host *host);
 /* The folder for files that belong to its runs, made on the first call; NULL on error. */
 const char *host_store_folder(Host *host, Error *err);
 Engine *host_engine(Host *host, HostNeed need, Error *err); /* made on the first call */

@@ -16,7 +16,7 @@ struct Host {
     HostOptions options;
     char **environment; /* what runs inherit of that of the options; the texts are borrowed */
     char *url, *folder;
-    char *secrets, *key_file;
+    char *secrets, *key_file, *workflows;
     char *work_folder;              /* of the store; NULL: not asked for yet */
     Store *store;                   /* NULL: not opened yet */
     HostNeed opened;                /* for what it was */
@@ -33,6 +33,7 @@ struct Host {
     uv_idle_t *sweep;  /* active while something is to be freed */
     HostRun *to_sweep; /* where that may be */
     bool ending;       /* host_free(): nothing more is begun */
+    bool traces;       /* as of EngineOptions */
 };
 
 struct HostRun {

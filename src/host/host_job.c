@@ -137,6 +137,8 @@ static void on_durable(void *ctx, const Error *err) {
     HostJob *job = t->job;
     bool memory = (!h->url || !store_url_is_durable(h->url)) && job->need != HOST_NO_STORE;
     bool writes = memory && job->need != HOST_READS;
+    /* A store that cannot be written any more can still be read: what is in it is what there is. */
+    if (err && err->code == ERR_IO && job->need == HOST_READS && !memory) err = NULL;
     t->source = memory && !err ? host_store(h, HOST_CREATES, &job->err) : NULL;
     if (err || (memory && !t->source)) {
         job->err = err ? *err : job->err;

@@ -184,7 +184,7 @@ static bool walk_run(Walk *w, Json run, Error *err) {
     w->image = json_null();
     w->flow = (FlowAt){.store = w->store, .row = &w->row};
     bool held = store_is_leased(w->store, w->row.run);
-    int64_t from = (w->cursor + 1) / 2;
+    int64_t from = w->cursor / 2 + w->cursor % 2;
     bool ok = store_history(w->store, w->row.run, from ? from : 1, walk_on, walk_past, w, err);
     if (ok && !w->full && !held && (!w->types || w->types >> EVENT_SETTLED & 1)) {
         w->events = json_array_push(w->events, settled_json(w));

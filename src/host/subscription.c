@@ -142,7 +142,7 @@ void subscription_end(Subscription *s) {
 /* ---- the queue ---- */
 
 static void wake(Subscription *s) {
-    if (!s->woken && s->spec.ready) {
+    if (!s->woken && !s->ended && s->spec.ready) {
         s->woken = true;
         s->spec.ready(s->spec.ctx, s);
     }
@@ -298,7 +298,13 @@ void subscription_event(HostRun *r, const Event *e) {
             if (s->spec.attach || of_session || !wants(s, e->type)) continue;
             Json *made = s->spec.values ? &full : &plain;
             *made = json_is_none(*made) ? live_event(r, e, s->spec.values) : *made;
-            hand(s, *made);
+            if (s->spec.errors && !json_is_none(e->error)) {
+                Json with = OBJECT_ADD(json_ref(*made), KEY("error", json_ref(e->error)));
+                hand(s, with);
+                json_unref(with);
+            } else {
+                hand(s, *made);
+            }
         }
     }
     told(r->host);
@@ -329,6 +335,12 @@ static bool concerns_run(Json event, EventType *type) {
     return false;
 }
 
+static int64_t clock_ms(void) {
+    struct timespec now;
+    clock_gettime(CLOCK_REALTIME, &now);
+    return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
+}
+
 void subscription_session_event(HostRun *r, Json event) {
     Json to = json_object_get_c(event, "to");
     EventType type = EVENT_DEBUG;
@@ -346,6 +358,16 @@ void subscription_session_event(HostRun *r, Json event) {
             hand(s, event);
         }
     }
+    Json named = json_none(); /* of one run among others */
+    for (Subscription *s = told_all ? r->host->all : NULL; s; s = s->next) {
+        if (!wants(s, type)) continue;
+        if (json_is_none(named)) {
+            named = OBJECT_ADD(json_ref(event), KEY("run", run_number(r->run)),
+                               KEY("thread", run_thread(r->run)), KEY("at", json_time(clock_ms())));
+        }
+        hand(s, named);
+    }
+    json_unref(named);
     told(r->host);
 }
 
@@ -552,12 +574,6 @@ static bool attach(Subscription *s, Error *err) {
     if (session && had) session_tell_paused(session, s->number);
     if (session) host_run_hold(r);
     return session != NULL;
-}
-
-static int64_t clock_ms(void) {
-    struct timespec now;
-    clock_gettime(CLOCK_REALTIME, &now);
-    return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
 }
 
 /* What came before is told first. */

@@ -52,6 +52,7 @@ typedef struct SubscriptionSpec {
     Json runs;    /* of all, instead of `from` when `from` is 0: {number: cursor}, and */
     int64_t since; /* of other runs what was recorded at this time, in ms since 1970, or later */
     bool values;   /* with update and state */
+    bool errors;   /* `step` of an execution that failed with `error`; told live only */
     bool attach;   /* a window */
     const HostDebug
         *debug; /* of a window: the session that it makes, when there is none yet; or NULL */

@@ -341,6 +341,19 @@ static Json now(void) {
 
 /* ---- what is asked of it ---- */
 
+bool vault_make_key(const Vault *v, Error *err) {
+    Key key;
+    Error why = ERROR_INIT;
+    bool fine = read_key(v, &key, &why);
+    if (!fine && errno == ENOENT) {
+        fine = make_key(v, &key, err);
+    } else if (!fine && err) {
+        *err = why;
+    }
+    explicit_bzero(&key, sizeof key);
+    return fine;
+}
+
 bool vault_set(const Vault *v, const char *name, const char *value, size_t len, Error *err) {
     Opened opened;
     Key key;

@@ -24,6 +24,9 @@ typedef struct Vault {
     const char *key_file; /* NULL: it is not known where that is */
 } Vault;
 
+/* Makes the key file if there is none: for a store that is not there yet, and that nothing can be encrypted in
+ * without. v->folder is not looked at. False when there is no key that can be used. */
+bool vault_make_key(const Vault *v, Error *err);
 /* Makes the key file if there is none and nothing was encrypted with another one. */
 bool vault_set(const Vault *v, const char *name, const char *value, size_t len, Error *err);
 /* Appends the value. False: there is none, or, with *err set, it cannot be had. */

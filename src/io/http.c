@@ -736,6 +736,8 @@ static void on_done(HttpRequest *r, CURLcode code) {
         Buf message = BUF_INIT;
         HttpEnd end = http_failure(&failed, &message);
         set_end(r, end, "%s", message.data);
+        r->answer.unsent = code == CURLE_COULDNT_CONNECT || code == CURLE_COULDNT_RESOLVE_HOST ||
+                           code == CURLE_COULDNT_RESOLVE_PROXY;
         buf_clear(&message);
     }
     if (!r->failed && !r->stopped && redirects(r) && follow(r)) return;

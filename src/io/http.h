@@ -52,6 +52,7 @@ typedef struct HttpAnswer {
     Buf body;                  /* what was read of it; empty when on_body took it */
     const char *url;           /* that answered, after redirects; without user and password */
     const char *message;       /* a finished sentence when it was not answered; "" otherwise */
+    bool unsent;               /* no connection came about, so nothing was asked of anybody */
     int64_t started, finished; /* milliseconds since 1970 */
 } HttpAnswer;
 

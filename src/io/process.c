@@ -235,7 +235,7 @@ static bool start_supervisor(Process *p, const ProcessOptions *options, int plac
         if (mask < 0) error = errno;
     }
     if (!error) {
-        int third = input >= 0 ? input : mask;
+        int third = options->input_is_file ? options->input_file : input >= 0 ? input : mask;
         p->supervisor = spawn(&(SpawnTask){options, false, {place, lock, ends[1], third, mask}});
         error = errno;
     }

@@ -64,6 +64,9 @@ typedef struct ProcessOptions {
     const char *cwd;         /* NULL: ours */
     const char *input;       /* for its standard input; NULL: /dev/null */
     size_t input_len;
+    /* Where it is long it is in a file (unnamed_file.h), from its beginning, instead. That stays the caller's. */
+    bool input_is_file;
+    int input_file;
     /* What is to be hidden in its output (mask_write()): neither the files of the place nor anybody else gets to see
      * it, and lengths are those without it. NULL: nothing. */
     const char *mask;

@@ -7,6 +7,7 @@
 #include "mem.h"
 #include "supervisor.h"
 #include "supervisor_program.h"
+#include "unnamed_file.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -40,25 +41,13 @@ void process_raise_descriptors(void) {
 
 /* ---- files without a name ---- */
 
-static int open_unnamed(const char *folder) {
-    int fd = memfd_create("pawl-supervisor", MFD_CLOEXEC | MFD_ALLOW_SEALING);
-    return fd >= 0 ? fd : open(folder ? folder : "/tmp", O_TMPFILE | O_RDWR | O_CLOEXEC, 0700);
-}
-
 int spawn_file(const char *folder, const char *bytes, size_t len) {
-    int fd = open_unnamed(folder);
-    for (size_t at = 0; fd >= 0 && at < len;) {
-        ssize_t n = write(fd, bytes + at, len - at);
-        if (n > 0) {
-            at += (size_t)n;
-        } else if (errno != EINTR) {
-            int error = errno ? errno : EIO;
-            close(fd);
-            errno = error;
-            fd = -1;
-        }
-    }
-    return fd;
+    int fd = unnamed_file_new("pawl-supervisor", folder);
+    if (fd < 0 || unnamed_file_add(fd, bytes, len)) return fd;
+    int error = errno;
+    close(fd);
+    errno = error;
+    return -1;
 }
 
 /* The supervisor's program, made once. A host may have closed all its descriptors since, and have
@@ -151,7 +140,7 @@ pid_t spawn(const SpawnTask *task) {
         [NUMBER_MAX_OUTPUT] = o->max_output > o->max_kept ? o->max_output : o->max_kept,
         [NUMBER_TIMEOUT] = o->timeout_ms,
         [NUMBER_GRACE] = o->grace_ms,
-        [NUMBER_HAS_INPUT] = o->input != NULL,
+        [NUMBER_HAS_INPUT] = o->input != NULL || o->input_is_file,
         [NUMBER_INPUT_LEN] = o->input_len,
         [NUMBER_MASK_LEN] = o->mask_len,
         [NUMBER_JOINED] = o->joined,

@@ -12,12 +12,11 @@ static const ShapeName names[] = {
                 "limit?: bool, retire?: bool}}"},
     {"INTERRUPT", "{call: text, interrupt: any|null}"},
     {"LOG", "{call: text, log: text}"},
-    {"SET", "{call: text, set: \"var\"|\"output\", name: text, value: any|null}"},
     {"UNSTARTED", "{spawn: int(1..4095)}"},
     {NULL, NULL},
 };
 
-static const char any_message[] = "RESULT|FAILURE|INTERRUPT|LOG|SET|UNSTARTED";
+static const char any_message[] = "RESULT|FAILURE|INTERRUPT|LOG|UNSTARTED";
 
 static Shape *shape;
 
@@ -31,8 +30,11 @@ bool worker_message_read(Json message, WorkerMessage *out, Error *err) {
     static const struct {
         const char *key;
         WorkerSaid said;
-    } rows[] = {{"result", SAID_RESULT}, {"error", SAID_ERROR}, {"interrupt", SAID_INTERRUPT},
-                {"log", SAID_LOG},       {"set", SAID_SET},     {"spawn", SAID_UNSTARTED}};
+    } rows[] = {{"result", SAID_RESULT},
+                {"error", SAID_ERROR},
+                {"interrupt", SAID_INTERRUPT},
+                {"log", SAID_LOG},
+                {"spawn", SAID_UNSTARTED}};
     pthread_once(&once, compile);
     if (!shape_check(shape, message, err)) return false;
     size_t i = 0;
@@ -40,11 +42,7 @@ bool worker_message_read(Json message, WorkerMessage *out, Error *err) {
     while (json_is_none(value = json_object_get_c(message, rows[i].key))) i++;
     *out = (WorkerMessage){
         .said = rows[i].said, .call = json_object_get_c(message, "call"), .value = value};
-    if (out->said == SAID_SET) {
-        out->is_output = json_string_is(value, "output");
-        out->name = json_object_get_c(message, "name");
-        out->value = json_object_get_c(message, "value");
-    } else if (out->said == SAID_UNSTARTED) {
+    if (out->said == SAID_UNSTARTED) {
         out->why = (int)json_to_double(value);
     } else if (out->said == SAID_ERROR) {
         Json line = json_object_get_c(value, "line");

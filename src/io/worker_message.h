@@ -15,7 +15,6 @@ typedef enum WorkerSaid {
     SAID_ERROR,
     SAID_INTERRUPT,
     SAID_LOG,
-    SAID_SET,
     SAID_UNSTARTED, /* of the program that was to become the worker: belongs to no call */
 } WorkerSaid;
 
@@ -23,9 +22,7 @@ typedef enum WorkerSaid {
 typedef struct WorkerMessage {
     WorkerSaid said;
     Json call;  /* a text: the token of the call that it belongs to */
-    Json value; /* of a result, an interrupt and a variable; the text of a log */
-    Json name;  /* of a variable or an output, a text */
-    bool is_output;
+    Json value; /* of a result and an interrupt; the text of a log */
     /* of an error */
     Json type, message, traceback; /* texts; JSON_NONE: none */
     int line;                      /* 0: none */

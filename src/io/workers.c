@@ -396,11 +396,6 @@ static void take_log(Worker *w, const WorkerMessage *m) {
     worker_log_text(&w->call->log, json_string_data(&m->value), json_string_len(m->value));
 }
 
-static void take_set(Worker *w, const WorkerMessage *m) {
-    WorkerOptions *o = &w->call->options;
-    if (o->on_set) o->on_set(o->ctx, m->is_output ? "output" : "var", m->name, m->value);
-}
-
 static void take_rubbish(Worker *w, const char *why) {
     doom(w, WORKER_RUBBISH,
          "Something that is not for it was written to descriptor %d of %s, over which it speaks "
@@ -419,7 +414,6 @@ static void take_message(Worker *w, Json value) {
         [SAID_ERROR] = {take_error, false},
         [SAID_INTERRUPT] = {take_interrupt, false},
         [SAID_LOG] = {take_log, false},
-        [SAID_SET] = {take_set, true},
     };
     WorkerCall *call = w->call;
     WorkerMessage m;

@@ -17,7 +17,7 @@
  *     from it   {"call":TOKEN, "result":VALUE}
  *               {"call":TOKEN, "error":{type, message, traceback, line, limit, retire}}
  *               {"call":TOKEN, "interrupt":VALUE}     it waits for the answer
- *               {"call":TOKEN, "log":TEXT}   {"call":TOKEN, "set":"var"|"output", "name":..., "value":...}
+ *               {"call":TOKEN, "log":TEXT}
  *
  * What it says is checked first (worker_message.h). A token is new for each call and cannot be guessed, so that
  * what an earlier call left running cannot answer a later one; a message that belongs to no call ends the
@@ -105,8 +105,6 @@ typedef struct WorkerOptions {
     void (*on_log)(void *ctx, const char *stream, const char *bytes, size_t len);
     /* The code waits for worker_answer(). NULL: asking is an error. */
     void (*on_interrupt)(void *ctx, Json value);
-    /* setVar() and setOutput() of JavaScript: what is "var" or "output". May be NULL. */
-    void (*on_set)(void *ctx, const char *what, Json name, Json value);
     /* The call is gone once it returns. */
     void (*on_end)(void *ctx, const WorkerResult *result);
     void *ctx;

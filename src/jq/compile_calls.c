@@ -268,7 +268,7 @@ static void step_native(Compiler *c, Task *t) {
     if (number == c->nnatives) {
         c->natives = mem_grow(c->natives, c->nnatives, &c->natives_cap, sizeof *c->natives);
         c->natives[c->nnatives++] = native;
-        c->effects |= native->effects;
+        c->effects |= native->effects & ~(unsigned)JQ_NATIVE_QUICK;
     }
     Instr in = {.op = OP_NATIVE, .n = (uint16_t)(n->n + 1), .a = (uint32_t)number, .c = first};
     done(c, emit_def(c, in));

@@ -10,7 +10,8 @@
  * in proportion to the work it is about to do and jq_room() before it makes something large.
  *
  * On large values it runs on a fiber, and gives way inside jq_charge() and json_breathe() (json_breath.h): what is paid for
- * in advance is done with a breath for each thing.
+ * in advance is done with a breath for each thing. One that is quick takes the same time for an input of any size, unless that
+ * is a text.
  *
  * A name that starts with _ can be called by the prelude (prelude.c) alone, so it need not check
  * what the prelude always passes.
@@ -24,12 +25,12 @@ typedef Json (*JqNativeFn)(JqRun *run, Json *args);
 
 typedef struct JqNative {
     const char *name;
-    uint8_t arity; /* not counting the input */
-    uint8_t effects;
+    uint8_t arity;   /* not counting the input */
+    uint8_t effects; /* JQ_USES_..., and whether it is quick */
     JqNativeFn fn;
 } JqNative;
 
-enum { JQ_NATIVE_ARITY_MAX = 7 };
+enum { JQ_NATIVE_ARITY_MAX = 7, JQ_NATIVE_QUICK = 1 << 7 };
 
 /* One table a file, each ended by a row with a NULL name. */
 extern const JqNative jq_natives_value[];

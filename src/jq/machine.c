@@ -72,6 +72,19 @@ static inline Json looked_at(JqRun *m, Json v) {
     return v;
 }
 
+static inline bool is_large(Json v) {
+    return json_on_heap(v) && json_size(v) >= LARGE;
+}
+
+/* Adding to an array or an object takes as long as what is added; a text is copied whole. */
+static inline bool is_large_sum(Json a, Json b) {
+    return is_large(b) || (json_tag(a) == JSON_TAG_STRING && is_large(a));
+}
+
+static inline bool is_quick(const JqNative *native, Json input) {
+    return native->effects & JQ_NATIVE_QUICK && json_tag(input) != JSON_TAG_STRING;
+}
+
 static Json call_native(JqRun *m, const Instr *in) {
     Json args[JQ_NATIVE_ARITY_MAX + 1];
     const uint32_t *pool = m->program->operands + in->c;
@@ -81,11 +94,13 @@ static Json call_native(JqRun *m, const Instr *in) {
     } else {
         for (uint32_t i = 0; i < in->n; i++) args[i] = own(m, pool[i]);
     }
-    uint64_t size = in->n && json_on_heap(args[0]) ? json_size(args[0]) : 0;
+    const JqNative *native = m->program->natives[in->a];
+    bool quick = is_quick(native, args[0]);
+    uint64_t size = in->n && !quick && json_on_heap(args[0]) ? json_size(args[0]) : 0;
     m->args = args;
     m->nargs = in->n;
     m->args_heap = json_heap_bytes();
-    Json v = m->program->natives[in->a]->fn(m, args);
+    Json v = native->fn(m, args);
     m->nargs = 0;
     if (m->to_apart) {
         memcpy(m->apart_args, args, sizeof args);
@@ -93,7 +108,7 @@ static Json call_native(JqRun *m, const Instr *in) {
     }
     look_soon(m, size);
     for (uint32_t i = 0; i < in->n; i++) json_unref(args[i]);
-    return looked_at(m, v);
+    return quick ? v : looked_at(m, v);
 }
 
 /* The n operands at c as owned values, in memory of the run's that the next call uses again. */
@@ -176,7 +191,9 @@ static Json lift_path(JqRun *m, const Instr *in) {
 
 static Json calculate(JqRun *m, const Instr *in) {
     Json b = own(m, in->b), a = own(m, in->a);
-    return looked_at(m, arithmetic[in->op](m, a, b));
+    bool quick = in->op == OP_ADD && !is_large_sum(a, b);
+    Json v = arithmetic[in->op](m, a, b);
+    return quick ? v : looked_at(m, v);
 }
 
 static Json compare(JqRun *m, const Instr *in) {
@@ -212,10 +229,6 @@ static const OperationFn operations[] = {
     [OP_CONCAT] = concat,      [OP_DELETE_PATHS] = delete_paths,
 };
 
-static inline bool is_large(Json v) {
-    return json_on_heap(v) && json_size(v) >= LARGE;
-}
-
 /* A short text, a large one in the end. */
 static bool repeats_text(const JqRun *m, const Instr *in) {
     enum { TIMES = 1000 };
@@ -230,17 +243,18 @@ static inline bool may_take_long(const JqRun *m, Json a, Json b) {
     return m->slice_end && (is_large(a) || is_large(b));
 }
 
-/* Adding to an array or an object takes as long as what is added; a text is copied whole. */
-static inline bool sum_takes_long(const JqRun *m, Json a, Json b) {
-    return m->slice_end && (is_large(b) || (json_tag(a) == JSON_TAG_STRING && is_large(a)));
-}
-
-static bool any_is_large(const JqRun *m, const Instr *in) {
+/* From the first operand that counts on. */
+static bool any_is_large(const JqRun *m, const Instr *in, uint32_t first) {
     const uint32_t *pool = m->program->operands + in->c;
-    for (uint32_t i = 0; i < in->n; i++) {
+    for (uint32_t i = first; i < in->n; i++) {
         if (is_large(borrow(m, pool[i]))) return true;
     }
     return false;
+}
+
+static bool native_takes_long(const JqRun *m, const Instr *in) {
+    Json input = borrow(m, m->program->operands[in->c]);
+    return any_is_large(m, in, is_quick(m->program->natives[in->a], input));
 }
 
 static void do_apart(void *run) {
@@ -349,7 +363,7 @@ next:
     case OP_DIVIDE:
     case OP_MODULO:
         if (in->op == OP_ADD
-                ? sum_takes_long(m, BORROW(in->a), BORROW(in->b))
+                ? m->slice_end && is_large_sum(BORROW(in->a), BORROW(in->b))
                 : may_take_long(m, BORROW(in->a), BORROW(in->b)) || repeats_text(m, in)) {
             goto apart;
         }
@@ -401,12 +415,14 @@ next:
         goto next;
     }
     case OP_INDEX: {
-        Json v;
-        if (json_tag(BORROW(in->b)) == JSON_TAG_ARRAY &&
-            may_take_long(m, BORROW(in->a), json_null())) {
+        Json of = BORROW(in->a), key = BORROW(in->b), v;
+        if (is_field(of, key) && !following(m)) {
+            v = field(of, key);
+        } else if (json_tag(key) == JSON_TAG_ARRAY && may_take_long(m, of, json_null())) {
             goto apart;
+        } else {
+            SLOW(v, do_index(m, of, key));
         }
-        SLOW(v, do_index(m, BORROW(in->a), BORROW(in->b)));
         settle(m, in->a);
         settle(m, in->b);
         KEEP(v);
@@ -469,11 +485,11 @@ next:
         STORE(format(m, in));
         goto next;
     case OP_CONCAT:
-        if (m->slice_end && any_is_large(m, in)) goto apart;
+        if (m->slice_end && any_is_large(m, in, 0)) goto apart;
         STORE(concat(m, in));
         goto next;
     case OP_NATIVE:
-        if (m->slice_end && any_is_large(m, in)) goto apart;
+        if (m->slice_end && native_takes_long(m, in)) goto apart;
         {
             Json v;
             SLOW(v, call_native(m, in));

@@ -128,7 +128,9 @@ bool run_fail_hard(JqRun *m, ErrorCode code, const char *fmt, ...)
 bool run_refill(JqRun *m);
 /* Of an operation that is apart: the slice is over. */
 void run_breathe(JqRun *m);
-uint64_t run_limit_depth(const JqRun *m);
+static inline uint64_t run_limit_depth(const JqRun *m) {
+    return m->host.budget.depth ? m->host.budget.depth : JQ_DEFAULT_DEPTH;
+}
 
 /* ---- machine.c ---- */
 
@@ -192,6 +194,17 @@ static inline uint32_t fork_pop(JqRun *m) {
 /* Whether a path is being followed. */
 static inline bool following(const JqRun *m) {
     return !json_is_none(m->path);
+}
+
+/* A key of an object, which most accesses are of. */
+static inline bool is_field(Json target, Json key) {
+    return json_tag(target) == JSON_TAG_OBJECT &&
+           (json_tag(key) == JSON_TAG_SHORT_STRING || json_tag(key) == JSON_TAG_STRING);
+}
+
+static inline Json field(Json object, Json key) {
+    Json v = json_object_get(object, key);
+    return json_is_none(v) ? json_null() : json_ref(v);
 }
 
 bool check_access(JqRun *m, Json target, Json key);

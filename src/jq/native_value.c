@@ -439,9 +439,9 @@ NATIVE(value_debug, logged(run, args, "debug"))
 NATIVE(value_stderr, logged(run, args, "stderr"))
 
 const JqNative jq_natives_value[] = {
-    {"length", 0, JQ_PURE, value_length},
-    {"type", 0, JQ_PURE, value_type},
-    {"has", 1, JQ_PURE, value_has},
+    {"length", 0, JQ_NATIVE_QUICK, value_length},
+    {"type", 0, JQ_NATIVE_QUICK, value_type},
+    {"has", 1, JQ_NATIVE_QUICK, value_has},
     {"keys", 0, JQ_PURE, value_keys},
     {"keys_unsorted", 0, JQ_PURE, value_keys_unsorted},
     {"to_entries", 0, JQ_PURE, value_to_entries},
@@ -450,7 +450,7 @@ const JqNative jq_natives_value[] = {
     {"tostring", 0, JQ_PURE, value_tostring},
     {"tonumber", 0, JQ_PURE, value_tonumber},
     {"toboolean", 0, JQ_PURE, value_toboolean},
-    {"toarray", 0, JQ_PURE, value_toarray},
+    {"toarray", 0, JQ_NATIVE_QUICK, value_toarray},
     {"tojson", 0, JQ_PURE, value_tojson},
     {"fromjson", 0, JQ_PURE, value_fromjson},
     {"utf8bytelength", 0, JQ_PURE, value_utf8bytelength},

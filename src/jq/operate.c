@@ -52,14 +52,7 @@ static Json index_any(JqRun *m, Json target, Json key) {
 
 Json do_index(JqRun *m, Json target, Json key) {
     if (following(m) && !check_access(m, target, key)) return json_none();
-    Json v;
-    if (json_tag(target) == JSON_TAG_OBJECT &&
-        (json_tag(key) == JSON_TAG_SHORT_STRING || json_tag(key) == JSON_TAG_STRING)) {
-        v = json_object_get(target, key);
-        v = json_is_none(v) ? json_null() : json_ref(v);
-    } else {
-        v = index_any(m, target, key);
-    }
+    Json v = is_field(target, key) ? field(target, key) : index_any(m, target, key);
     if (following(m) && !json_is_none(v)) extend_path(m, key, v);
     return v;
 }

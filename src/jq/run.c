@@ -16,10 +16,6 @@ static uint64_t limit_steps(const JqRun *m) {
     return m->host.budget.steps ? m->host.budget.steps : JQ_DEFAULT_STEPS;
 }
 
-uint64_t run_limit_depth(const JqRun *m) {
-    return m->host.budget.depth ? m->host.budget.depth : JQ_DEFAULT_DEPTH;
-}
-
 JqRun *jq_run_new(const JqProgram *p, const JqHost *host) {
     JqRun *m = mem_zalloc(sizeof *m);
     m->program = p;
@@ -32,8 +28,10 @@ static void reset(JqRun *m) {
     if (m->apart) machine_abandon(m);
     fork_drop(m, 0);
     slots_drop(m, 0);
-    json_clear(&m->path);
-    json_clear(&m->path_value);
+    if (following(m)) {
+        json_clear(&m->path);
+        json_clear(&m->path_value);
+    }
     json_clear(&m->raised);
     m->failed_hard = m->paused = false;
     m->state = RUN_IDLE;

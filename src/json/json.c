@@ -139,7 +139,19 @@ static bool release_some(Dying *at, size_t most) {
     return false;
 }
 
+/* A leaf that holds no other container to its end, as most do; otherwise the rest of it is for release_some(). */
+static bool release_leaf(JsonNode *t) {
+    for (; t->h.n; t->h.n--) {
+        Json j = t->items[t->h.n - 1];
+        if (json_tag(j) >= JSON_TAG_ARRAY && j.heap->refs == 1) return false;
+        drop_item(j);
+    }
+    free_container(&t->h);
+    return true;
+}
+
 static void release_container(JsonHeap *heap) {
+    if (!heap->level && release_leaf((JsonNode *)heap)) return;
     Dying at = {heap, NULL};
     while (!release_some(&at, RELEASE_SLICE)) {
         if (releases_slices && ndying < DYING_MAX) {
@@ -366,7 +378,7 @@ uint32_t json_string_hash(Json s) {
 
 /* ---- size ---- */
 
-static uint64_t heap_bytes_of(Json j) {
+uint64_t json_heap_size_(Json j) {
     if (json_tag(j) < JSON_TAG_ARRAY) return string_size(((const JsonStr *)j.heap)->len);
     if (json_tag(j) == JSON_TAG_OBJECT && object_is_big(j)) {
         const JsonBigObject *o = (const JsonBigObject *)j.heap;
@@ -374,10 +386,6 @@ static uint64_t heap_bytes_of(Json j) {
         return sizeof *o + o->entries->bytes + (uint64_t)o->live * INDEX_BYTES_PER_ENTRY;
     }
     return ((const JsonNode *)j.heap)->bytes;
-}
-
-uint64_t json_size(Json j) {
-    return sizeof j + (json_on_heap(j) ? heap_bytes_of(j) : 0);
 }
 
 /* ---- equality and order ---- */

@@ -120,6 +120,7 @@ static inline const char *json_short_text(const Json *j) {
 
 /* ---- life ---- */
 
+uint64_t json_heap_size_(Json j);                /* of json_size() */
 void json_release_(JsonHeap *heap, uint8_t tag); /* the last reference has gone; iterative */
 
 /* A large value that nobody holds any more takes as long to free as it took to make. While this is on, in this
@@ -347,7 +348,9 @@ Json json_object_keys(Json o, bool sorted);
 
 /* Approximate bytes of the sub-tree, shared parts counted each time, without walking it.
  * Saturates. */
-uint64_t json_size(Json j);
+static inline uint64_t json_size(Json j) {
+    return sizeof j + (json_on_heap(j) ? json_heap_size_(j) : 0);
+}
 
 /* Equal as jq's == sees it. Not recursive; any depth; what is shared is skipped. */
 bool json_equal(Json a, Json b);

@@ -437,10 +437,13 @@ static void print_double(double d, Buf *out) {
 
 void json_number_print(Json j, Buf *out) {
     if (json_tag(j) == JSON_TAG_INT) {
-        char text[20], *end = text + sizeof text;
+        enum { DIGITS = 20 };
+        char text[2 * DIGITS],
+            *end = text + DIGITS; /* behind it: what is copied with fewer digits */
         char *start = format_backwards(j.i < 0 ? 0 - (uint64_t)j.i : (uint64_t)j.i, end);
         if (j.i < 0) *--start = '-';
-        buf_add(out, start, (size_t)(end - start));
+        memcpy(buf_reserve(out, DIGITS), start, DIGITS);
+        buf_advance(out, (size_t)(end - start));
     } else if (json_tag(j) == JSON_TAG_DOUBLE) {
         print_double(j.d, out);
     } else {

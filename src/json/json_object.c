@@ -95,8 +95,21 @@ Json json_object_get(Json o, Json key) {
     return i == NOT_FOUND ? json_none() : t->items[i + 1];
 }
 
+/* Makes no string to look for a long key among a few. */
+static Json get_among(const JsonNode *t, const char *key, size_t len) {
+    for (int i = 0; i < t->h.n; i += 2) {
+        const Json *k = &t->items[i];
+        if (json_string_len(*k) == len && memcmp(json_string_data(k), key, len) == 0) {
+            return t->items[i + 1];
+        }
+    }
+    return json_none();
+}
+
 Json json_object_get_c(Json o, const char *key) {
-    Json k = json_string_c(key), v = json_object_get(o, k);
+    size_t len = strlen(key);
+    if (len > JSON_SHORT_MAX && !object_is_big(o)) return get_among(leaf_of(o), key, len);
+    Json k = json_string(key, len), v = json_object_get(o, k);
     json_unref(k);
     return v;
 }

@@ -1,5 +1,6 @@
 #include "json_print.h"
 
+#include "json_tree.h"
 #include "mem.h"
 #include "utf8.h"
 
@@ -36,8 +37,8 @@ enum {
 typedef struct Frame {
     Json container;  /* borrowed */
     Json keys;       /* sorted; JSON_NONE when printing in order */
-    size_t pos;      /* in the container, or in keys */
-    const Json *run; /* of an array's items, at the next one */
+    size_t pos;      /* in the tree of the container behind the run, or in keys */
+    const Json *run; /* of items or of pairs, at the next one */
     size_t run_left;
     bool begun;
 } Frame;
@@ -50,6 +51,11 @@ typedef struct Printer {
     size_t flushed;   /* bytes that went to the sink */
     JsonSink sink;
     void *ctx;
+    bool plain; /* neither colors nor white space */
+    /* In parts: out->len where this one ends, and what is left of the string value that it ends in. */
+    size_t part_end;
+    const char *rest;
+    size_t rest_len;
     bool stopped;
     Frame *frames;
     size_t depth, capacity;
@@ -192,31 +198,61 @@ static void put_any_string(Printer *p, const char *s, size_t len) {
     put_c(p, '"');
 }
 
+/* As much of the rest as the part has room for, and a piece at least. */
+static void put_rest(Printer *p) {
+    do {
+        size_t n = piece_of(p->rest, p->rest_len);
+        put_piece(p->out, p->rest, n, p->options.ascii);
+        p->rest += n;
+        p->rest_len -= n;
+        settle_if_due(p);
+    } while (p->rest_len && p->out->len < p->part_end && !p->stopped);
+    if (!p->rest_len) put_c(p, '"');
+}
+
+enum { SHORT_ROOM = BLOCK + 2 };
+
+/* A string that is in the value itself is one block: most keys and many strings go this way. Gives the end of what was
+ * written to w, where SHORT_ROOM bytes fit; NULL: it is another string, or has something to escape. */
 #ifdef __SSE2__
-/* A string that is in the value itself is one block: most keys and many strings go this way. */
-static bool put_short_string(Printer *p, const Json *s) {
+static inline char *write_short(char *w, const Json *s, bool ascii) {
     __m128i whole = _mm_loadu_si128((const __m128i *)(const void *)s);
     __m128i text = _mm_srli_si128(whole, JSON_SHORT_AT);
     size_t len = json_short_len(*s);
-    if (escape_bits(text, p->options.ascii) & ((1u << len) - 1)) return false;
-    char *w = room_for(p, BLOCK + 2);
+    if (json_tag(*s) != JSON_TAG_SHORT_STRING) return NULL;
+    if (escape_bits(text, ascii) & ((1u << len) - 1)) return NULL;
     w[0] = '"';
     _mm_storeu_si128((__m128i *)(void *)(w + 1), text);
     w[1 + len] = '"';
-    p->out->len += len + 2;
-    return true;
+    return w + len + 2;
 }
 #else
-static bool put_short_string(Printer *p, const Json *s) {
-    (void)p, (void)s;
-    return false;
+static char *write_short(char *w, const Json *s, bool ascii) {
+    (void)w, (void)s, (void)ascii;
+    return NULL;
 }
 #endif
 
 static void put_string(Printer *p, const Json *s) {
-    if (json_tag(*s) != JSON_TAG_SHORT_STRING || !put_short_string(p, s)) {
+    char *end = write_short(room_for(p, SHORT_ROOM), s, p->options.ascii);
+    if (end) {
+        p->out->len = (size_t)(end - p->out->data);
+    } else {
         put_any_string(p, json_string_data(s), json_string_len(*s));
     }
+}
+
+/* One that is long may end in a later part. */
+static void put_string_value(Printer *p, const Json *s) {
+    size_t len = json_string_len(*s);
+    if (!p->part_end || len <= PIECE || p->options.colors) {
+        put_string(p, s);
+        return;
+    }
+    put_c(p, '"');
+    p->rest = json_string_data(s);
+    p->rest_len = len;
+    put_rest(p);
 }
 
 /* ---- values ---- */
@@ -286,6 +322,11 @@ static void put_number(Printer *p, Json j) {
 }
 
 static void put_value(Printer *p, const Json *j) {
+    if (p->plain && p->depth <= JSON_DEPTH_MAX && json_tag(*j) == JSON_TAG_SHORT_STRING) {
+        put_string(p, j);
+        settle_if_due(p);
+        return;
+    }
     put_color(p, *j);
     if (__builtin_expect(p->depth > JSON_DEPTH_MAX, 0)) {
         put_s(p, "<skipped: too deep>");
@@ -297,7 +338,7 @@ static void put_value(Printer *p, const Json *j) {
         case JSON_FALSE: put(p, "false", 5); break;
         case JSON_TRUE: put(p, "true", 4); break;
         case JSON_NUMBER: put_number(p, *j); break;
-        case JSON_STRING: put_string(p, j); break;
+        case JSON_STRING: put_string_value(p, j); break;
         default: put(p, "null", 4); break;
         }
         end_color(p);
@@ -313,8 +354,33 @@ static void put_separator(Printer *p, Frame *f) {
         put_c(p, ',');
     }
     f->begun = true;
+    if (p->plain) return;
     end_color(p);
     put_break(p, p->depth);
+}
+
+/* What most keys are printed as, in one go: ,"key": */
+static bool put_plain_key(Printer *p, Frame *f, const Json *key) {
+    char *w = room_for(p, SHORT_ROOM + 2);
+    *w = ',';
+    w = write_short(w + f->begun, key, p->options.ascii);
+    if (!w) return false;
+    *w++ = ':';
+    p->out->len = (size_t)(w - p->out->data);
+    f->begun = true;
+    return true;
+}
+
+static void put_key(Printer *p, Frame *f, const Json *key) {
+    if (p->plain && put_plain_key(p, f, key)) return;
+    put_separator(p, f);
+    if (p->options.colors) put_s(p, p->options.colors->key);
+    put_string(p, key);
+    end_color(p);
+    put_color(p, f->container);
+    put_c(p, ':');
+    end_color(p);
+    if (p->options.indent) put_c(p, ' ');
 }
 
 static void close_container(Printer *p) {
@@ -327,47 +393,58 @@ static void close_container(Printer *p) {
     settle_if_due(p);
 }
 
+/* The next n values of the container's tree, in one place; NULL at its end. */
+static const Json *next_of(Frame *f, const JsonNode *tree, size_t n) {
+    if (f->run_left == 0) {
+        f->run = node_run(tree, f->pos, &f->run_left);
+        f->pos += f->run_left;
+        if (f->run_left == 0) return NULL;
+    }
+    const Json *at = f->run;
+    f->run_left -= n;
+    f->run += n;
+    return at;
+}
+
+/* The same of an object: a pair. Where a key was removed there is none. */
+static const Json *next_pair(Frame *f) {
+    const Json *pair;
+    do {
+        pair = next_of(f, object_entries(f->container), 2);
+    } while (pair && json_is_none(pair[0]));
+    return pair;
+}
+
+static void put_next_sorted(Printer *p, Frame *f) {
+    Json key = json_array_get(f->keys, f->pos++);
+    if (json_is_none(key)) {
+        close_container(p);
+        return;
+    }
+    put_key(p, f, &key);
+    Json value = json_object_get(f->container, key);
+    put_value(p, &value);
+}
+
 /* The next item or field of the innermost container, or its end. */
 static void put_next(Printer *p) {
     Frame *f = &p->frames[p->depth - 1];
-    const Json *item;
-    Json key, value = json_none();
-    if (json_tag(f->container) == JSON_TAG_ARRAY) {
-        if (f->run_left == 0) {
-            f->run = json_array_run(f->container, f->pos, &f->run_left);
-            f->pos += f->run_left;
-        }
-        if (f->run_left == 0) {
-            close_container(p);
-            return;
-        }
-        f->run_left--;
-        item = f->run++;
+    bool array = json_tag(f->container) == JSON_TAG_ARRAY;
+    if (!json_is_none(f->keys)) {
+        put_next_sorted(p, f);
+        return;
+    }
+    const Json *next = array ? next_of(f, (const JsonNode *)f->container.heap, 1) : next_pair(f);
+    if (!next) {
+        close_container(p);
+        return;
+    }
+    if (array) {
         put_separator(p, f);
     } else {
-        bool more;
-        if (json_is_none(f->keys)) {
-            more = json_object_next(f->container, &f->pos, &key, &value);
-        } else {
-            key = json_array_get(f->keys, f->pos++);
-            more = !json_is_none(key);
-            value = more ? json_object_get(f->container, key) : value;
-        }
-        if (!more) {
-            close_container(p);
-            return;
-        }
-        put_separator(p, f);
-        if (p->options.colors) put_s(p, p->options.colors->key);
-        put_string(p, &key);
-        end_color(p);
-        put_color(p, f->container);
-        put_c(p, ':');
-        end_color(p);
-        if (p->options.indent) put_c(p, ' ');
-        item = &value;
+        put_key(p, f, next++);
     }
-    put_value(p, item);
+    put_value(p, next);
 }
 
 /* ---- whole values ---- */
@@ -380,6 +457,7 @@ static void printer_init(Printer *p, const JsonPrintOptions *options, Buf *out) 
     p->frames = p->small;
     p->capacity = SMALL_FRAMES;
     p->watermark = p->options.max_bytes ? 0 : SIZE_MAX;
+    p->plain = !p->options.colors && !p->options.indent;
 }
 
 static void print_end(Printer *p) {
@@ -409,16 +487,20 @@ JsonPrinting *json_printing_new(Json j, const JsonPrintOptions *options, Buf *ou
 
 bool json_printing_more(JsonPrinting *printing, size_t bytes) {
     Printer *p = &printing->printer;
-    size_t end = p->out->len + bytes;
-    if (!printing->begun) put_value(p, &printing->value);
+    p->part_end = p->out->len + bytes;
+    if (!printing->begun) {
+        put_value(p, &printing->value);
+    } else if (p->rest_len && !p->stopped) {
+        put_rest(p);
+    }
     printing->begun = true;
-    while (p->depth > 0 && !p->stopped && p->out->len < end) put_next(p);
-    return p->depth == 0 || p->stopped;
+    while (p->depth > 0 && !p->stopped && p->out->len < p->part_end) put_next(p);
+    return p->stopped || (p->depth == 0 && !p->rest_len);
 }
 
 bool json_printing_free(JsonPrinting *printing) {
     Printer *p = &printing->printer;
-    bool whole = printing->begun && p->depth == 0 && !p->stopped;
+    bool whole = printing->begun && p->depth == 0 && !p->rest_len && !p->stopped;
     print_end(p);
     mem_free(printing);
     return whole;

@@ -37,14 +37,18 @@ struct Client {
     Lines *lines;
     Call *calls;
     Stream *streams;
+    uint64_t since; /* when it came, by the loop's clock */
+    bool has_called;
 };
 
 struct SocketServer {
     Host *host;
     SocketPlace place;
     uv_pipe_t listener;
-    Client *clients;
+    Client *clients; /* the latest first */
     size_t nclients;
+    uint64_t silent_ms;
+    uv_timer_t *silence; /* until the time of one that has called nothing is over */
 };
 
 /* ---- what is sent ---- */
@@ -251,6 +255,7 @@ static bool do_call(Client *c, Json id, Json line, Error *err) {
         return true;
     }
     const Operation *op = operation_find(json_string_data(&name), err);
+    c->has_called = c->has_called || op;
     bool here = op && is_here(c->server->host, op, args, err);
     if (here && op->stream) {
         bool ok = subscribe(c, id, args, err);
@@ -313,6 +318,50 @@ static void free_handle(uv_handle_t *handle) {
     mem_free(handle);
 }
 
+/* ---- those that say nothing ---- */
+
+static Client *longest_silent(SocketServer *s) {
+    Client *found = NULL;
+    for (Client *c = s->clients; c; c = c->next) found = c->has_called ? found : c;
+    return found;
+}
+
+static void watch_silence(SocketServer *s);
+
+static void on_silence(uv_timer_t *timer) {
+    SocketServer *s = timer->data;
+    uint64_t now = uv_now(host_loop(s->host));
+    for (Client *c; (c = longest_silent(s)) && now - c->since >= s->silent_ms;) {
+        refuse(c, ERR_CANCELLED, "Nothing was asked for on this connection for too long.");
+    }
+    watch_silence(s);
+}
+
+/* The timer runs while there is such a client. */
+static void watch_silence(SocketServer *s) {
+    const Client *c = longest_silent(s);
+    if (c && !uv_is_active((uv_handle_t *)s->silence)) {
+        uint64_t over = c->since + s->silent_ms, now = uv_now(host_loop(s->host));
+        uv_timer_start(s->silence, on_silence, over > now ? over - now : 0, 0);
+    }
+}
+
+void socket_set_silence(SocketServer *s, int64_t ms) {
+    s->silent_ms = (uint64_t)ms;
+}
+
+/* ---- who comes ---- */
+
+/* Who has called nothing yet makes way, the longest first. */
+static bool make_room(SocketServer *s, const Client *c) {
+    if (s->nclients <= SOCKET_CLIENTS) return true;
+    Client *silent = longest_silent(s);
+    if (silent == c) return false;
+    refuse(silent, ERR_BUSY,
+           "Another process came, and nothing was asked for on this connection yet.");
+    return true;
+}
+
 static void on_connection(uv_stream_t *listener, int status) {
     SocketServer *s = listener->data;
     uv_os_fd_t fd;
@@ -325,7 +374,7 @@ static void on_connection(uv_stream_t *listener, int status) {
     }
     bool trusted = uv_fileno((uv_handle_t *)pipe, &fd) == 0 && host_socket_trusts(fd, false);
     Client *c = mem_zalloc(sizeof *c);
-    *c = (Client){.server = s, .next = s->clients};
+    *c = (Client){.server = s, .next = s->clients, .since = uv_now(host_loop(s->host))};
     s->clients = c;
     s->nclients++;
     LinesHost host = {.value = on_value,
@@ -336,12 +385,13 @@ static void on_connection(uv_stream_t *listener, int status) {
     c->lines = lines_new((uv_stream_t *)pipe, &host);
     if (!trusted) {
         refuse(c, ERR_USAGE, "Only the user of this process, or root, may ask it for anything.");
-    } else if (s->nclients > SOCKET_CLIENTS) {
+    } else if (!make_room(s, c)) {
         refuse(c, ERR_BUSY, "Too many processes are connected to this one; end one of them first.");
     } else {
         Json hello =
             OBJECT(KEY("pid", json_int(getpid())), KEY("protocol", json_int(HOST_SOCKET_PROTOCOL)));
         send_line(c->lines, OBJECT(KEY("hello", hello)), NULL);
+        watch_silence(s);
     }
 }
 
@@ -376,8 +426,14 @@ static bool start_listening(SocketServer *s, Error *err) {
 
 SocketServer *socket_listen(Host *host, Error *err) {
     SocketServer *s = mem_zalloc(sizeof *s);
-    *s = (SocketServer){.host = host, .place = {.folder = -1}};
+    *s = (SocketServer){.host = host,
+                        .place = {.folder = -1},
+                        .silent_ms = SOCKET_SILENT_MS,
+                        .silence = mem_zalloc(sizeof *s->silence)};
     host_ignore_sigpipe();
+    uv_timer_init(host_loop(host), s->silence);
+    uv_unref((uv_handle_t *)s->silence);
+    s->silence->data = s;
     uv_pipe_init(host_loop(host), &s->listener, 0);
     s->listener.data = s;
     if (!start_listening(s, err)) {
@@ -397,5 +453,6 @@ void socket_close(SocketServer *s) {
         lines_leave(s->clients->lines);
         client_free(s->clients);
     }
+    uv_close((uv_handle_t *)s->silence, free_handle);
     uv_close((uv_handle_t *)&s->listener, on_listener_closed);
 }

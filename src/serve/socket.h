@@ -17,7 +17,8 @@
  *     server   {"subscription": 5, "over": true}                 nothing more will come
  *     client   {"request_id": 3, "call": "unsubscribe", "args": {"subscription": 5}}
  *
- * At most SOCKET_CLIENTS connections; who comes after those is refused with a sentence. A line may be LINES_MAX
+ * At most SOCKET_CLIENTS connections. One that has called nothing yet has SOCKET_SILENT_MS to do so, and makes way for
+ * another when there are too many, the oldest first; where all have called, who comes is refused with a sentence. A line may be LINES_MAX
  * long; what is no JSON, or no call, is answered with an error and costs nothing else. Events wait in the
  * subscription's own queue while the other side does not read; a connection that goes takes its subscriptions
  * with it.
@@ -27,13 +28,15 @@
 
 #include "host.h"
 
-enum { SOCKET_CLIENTS = 256 };
+enum { SOCKET_CLIENTS = 256, SOCKET_SILENT_MS = 30000 };
 
 typedef struct SocketServer SocketServer;
 
 /* Does not keep the loop alive while there is no client. NULL on error; a host works without a socket all the
  * same. Removes what processes that are gone have left. */
 SocketServer *socket_listen(Host *host, Error *err);
+/* Instead of SOCKET_SILENT_MS, for those that come from now on. */
+void socket_set_silence(SocketServer *server, int64_t ms);
 /* Removes the socket. What was sent is still written, for at most LINES_FINISH_MS: the loop has to run.
  * Before the host is freed. Accepts NULL. */
 void socket_close(SocketServer *server);

@@ -29,6 +29,7 @@ typedef struct Check {
         broken_to; /* a stretch that cannot be rebuilt, not yet reported; 0: none */
     int64_t highest;
     bool has_head;
+    Json head; /* the image that the run stands at; JSON_NONE: it was not seen */
 } Check;
 
 static void problem(Check *c, int64_t seq, const char *fmt, ...)
@@ -180,6 +181,7 @@ static bool check_one(void *ctx, const Checkpoint *cp) {
     if (json_is_none(image)) {
         mark_broken(c, cp->seq);
     } else {
+        if (cp->seq == c->row->head) json_put(&c->head, json_ref(image));
         keep_image(c, cp->seq, image);
     }
     return true;
@@ -226,19 +228,26 @@ static void check_facts(Check *c) {
         problem(c, c->highest, "Its number is higher than the last that was given, %" PRId64 ".",
                 now.last);
     }
-    run_row_clear(&now);
+    if (!store_check_thread(now.thread, &err)) {
+        problem(c, 0, "The name of run %" PRId64 " is damaged. %s", now.run, err.msg);
+    }
     Json definition = store_definition(c->s, c->row->definition, &err);
-    if (json_is_none(definition)) problem(c, 0, "Its definition cannot be read: %s", err.msg);
+    if (json_is_none(definition)) {
+        problem(c, 0, "Its definition cannot be read: %s", err.msg);
+    } else if (c->host->facts && now.head == c->row->head && !json_is_none(c->head) &&
+               !c->host->facts(c->host->ctx, &now, c->head, definition, &err)) {
+        problem(c, 0, "%s", err.msg);
+    }
     json_unref(definition);
+    run_row_clear(&now);
 }
 
 static void inspect(Check *c, int64_t run) {
     Buf why = BUF_INIT;
     Error err = ERROR_INIT;
-    if (!store_inspect(c->s, run, &why, &err)) {
-        problem(c, 0, "%s", err.msg);
-    } else if (why.len) {
-        problem(c, 0, "%s", why.data);
+    if (!store_inspect(c->s, run, &why, &err)) problem(c, 0, "%s", err.msg);
+    for (const char *at = why.data; at && *at; at += strcspn(at, "\n"), at += *at == '\n') {
+        problem(c, 0, "%.*s", (int)strcspn(at, "\n"), at);
     }
     buf_clear(&why);
 }
@@ -261,6 +270,7 @@ static void check_run(Check *c, const RunRow *row) {
     }
     /* what is wrong with the file would only be said again */
     if (c->report->problems == before) check_facts(c);
+    json_clear(&c->head);
     if (c->host->progress) c->host->progress(c->host->ctx, row, c->report->checkpoints);
 }
 

@@ -7,6 +7,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <inttypes.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/stat.h>
@@ -595,15 +596,78 @@ static bool file_log(Store *s, const LogQuery *query, LogFn fn,
     return true;
 }
 
+/* ---- checking ---- */
+
+/* The number in a file that holds nothing else; 0 when it does not. */
+static int64_t sound_number(const char *folder, const char *file) {
+    char shown[32];
+    Buf text = BUF_INIT;
+    char *path = path_join(folder, file);
+    int64_t number = read_number(folder, file);
+    snprintf(shown, sizeof shown, "%" PRId64 "\n", number);
+    bool sound = file_read_whole(path, SHORT, &text) && text.len && !strcmp(text.data, shown);
+    buf_clear(&text);
+    mem_free(path);
+    return sound ? number : 0;
+}
+
+static void add_sentence(Buf *out, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+
+static void add_sentence(Buf *out, const char *fmt, ...) {
+    va_list args;
+    if (out->len) buf_addc(out, '\n');
+    va_start(args, fmt);
+    buf_vprintf(out, fmt, args);
+    va_end(args);
+}
+
+/* What a file of a thread names has to be a run of that thread. One whose own file is damaged is found there. */
+static bool check_thread(FileStore *f, const char *file, int64_t *highest, Buf *out, Error *err) {
+    RunFile *r;
+    bool found;
+    int64_t run = sound_number(f->threads, file);
+    *highest = run > *highest ? run : *highest;
+    if (run < 1) {
+        add_sentence(out, "The file threads/%s is damaged: it names no run.", file);
+        return true;
+    }
+    if (!file_store_run(f, run, &r, &found, err)) return false;
+    char *own = found && r->row.thread ? thread_file(r->row.thread) : NULL;
+    if (own && strcmp(own, file) != 0) {
+        add_sentence(out, "The file threads/%s is damaged: run %" PRId64 " is thread `%s`.", file,
+                     run, r->row.thread);
+    }
+    mem_free(own);
+    return true;
+}
+
+static bool check_threads(FileStore *f, Buf *out, Error *err) {
+    int64_t highest = 0;
+    DIR *dir = opendir(f->threads);
+    bool ok = dir != NULL || file_store_failed(f, "listing the runs", err);
+    for (struct dirent *e; ok && (e = readdir(dir));) {
+        ok = e->d_name[0] == '.' || check_thread(f, e->d_name, &highest, out, err);
+    }
+    if (dir) closedir(dir);
+    int64_t last = sound_number(f->base.path, "last");
+    if (ok && highest > last) {
+        add_sentence(out,
+                     "The file last is damaged: it has to be the number of a run that was made "
+                     "last, at least %" PRId64 ".",
+                     highest);
+    }
+    return ok;
+}
+
 static bool file_inspect(Store *s, int64_t run, Buf *out, Error *err) {
     RunFile *r;
     bool found;
-    if (!run) return true;
+    if (!run) return check_threads(folder_store(s), out, err);
     if (!file_store_run(folder_store(s), run, &r, &found, err)) return false;
     if (!found) {
         buf_printf(out, "The file runs/%" PRId64 ".run is missing.", run);
-    } else {
-        run_file_damage(r, true, out);
+    } else if (!run_file_damage(r, true, out)) {
+        run_file_check(r, out);
     }
     return true;
 }

@@ -440,6 +440,10 @@ static bool load(RunFile *f) {
         return true;
     }
     load_index(f, (uint64_t)st.st_size);
+    if (f->cut_off && fstat(f->fd, &st) == 0 && (uint64_t)st.st_size >= f->cut_off) {
+        f->cut_off = 0; /* it has grown since we looked, and the index with it */
+        load_index(f, (uint64_t)st.st_size);
+    }
     scan(f, (uint64_t)st.st_size);
     return true;
 }
@@ -561,6 +565,23 @@ bool run_file_damage(const RunFile *f, bool any, Buf *out) {
         return false;
     }
     return true;
+}
+
+/* Checkpoints and output are found by an index and checked where they are read. This looks at every record, and at
+ * what the facts say that others have replaced since. */
+bool run_file_check(RunFile *f, Buf *out) {
+    Record r;
+    bool sound = true;
+    f->reader.ahead = READER_FAR;
+    reader_forget(&f->reader);
+    for (uint64_t at = RUN_HEAD; sound && at < f->end; at += record_size(&r)) {
+        const char *head = reader_get(&f->reader, at, RECORD_HEAD);
+        sound = head && record_parse(head, &r) && at + record_size(&r) <= f->end &&
+                ((r.type != RECORD_STATE && r.type != RECORD_RUN) || record_payload(f, at, &r));
+        if (!sound) buf_printf(out, "%s is damaged at byte %llu.", f->path, (unsigned long long)at);
+    }
+    f->reader.ahead = 0;
+    return sound;
 }
 
 /* ---- reading checkpoints ---- */

@@ -135,6 +135,9 @@ bool run_file_repair(RunFile *f);
 /* A sentence about what makes the facts of this run unreadable, or about any damage of the file as a
  * whole when `any`; false when there is nothing to say. */
 bool run_file_damage(const RunFile *f, bool any, Buf *out);
+/* Reads all of the records of a file that has no such damage; false, with a sentence, where there is some all the
+ * same. What checkpoints and pieces hold is not looked at. */
+bool run_file_check(RunFile *f, Buf *out);
 
 /* Reads a checkpoint; its strings are lent until the next call on f. */
 bool run_file_checkpoint(RunFile *f, int64_t seq, Checkpoint *out, bool *found, const char **why);

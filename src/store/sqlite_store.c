@@ -756,21 +756,51 @@ static bool sqlite_log(Store *s, const LogQuery *wanted, LogFn fn,
     return rc == SQLITE_OK || sqlite_failed(q, "reading output", err);
 }
 
-/* Asks SQLite itself about the file as a whole. */
+/* ---- checking ---- */
+
+/* What SQLite is asked about the file as a whole: the first column of each row goes into the sentence, one that is
+ * just "ok" says that all is well. */
+static const struct Look {
+    const char *sql, *sentence;
+} looks[] = {
+    {"PRAGMA integrity_check(1)", "SQLite says about %s: %s."},
+    {"SELECT run FROM runs WHERE typeof(thread) <> 'text' OR typeof(workflow) <> 'text' OR "
+     "typeof(definition) <> 'text' OR typeof(status) <> 'text' OR typeof(owner) <> 'text' OR "
+     "typeof(created) <> 'integer' OR typeof(updated) <> 'integer' OR typeof(head) <> 'integer' OR "
+     "typeof(last) <> 'integer' OR cancel NOT IN (0, 1) LIMIT 20",
+     "In %s the row of run %s is damaged: it holds what no run has."},
+    {"SELECT DISTINCT id >> 36 FROM checkpoints WHERE id >> 36 NOT IN (SELECT run FROM runs) LIMIT 20",
+     "%s has checkpoints of a run %s, whose row is missing."},
+    {"SELECT max(run) FROM runs WHERE run > (SELECT coalesce(max(seq), 0) FROM sqlite_sequence WHERE "
+     "name = 'runs') HAVING max(run)",
+     "%s has lost the number given last, which was at least %s."},
+};
+static const char look_at_logs[] =
+    "SELECT DISTINCT id >> 36 FROM logs WHERE id >> 36 NOT IN (SELECT run FROM runs) LIMIT 20";
+
+static bool look(SqliteStore *q, const struct Look *look, Buf *out, Error *err) {
+    sqlite3_stmt *stmt = NULL;
+    sqlite_begin_statement(q, ROW_MAX);
+    int rc = sqlite3_prepare_v2(q->db, look->sql, -1, &stmt, NULL);
+    while (rc == SQLITE_OK && sqlite3_step(stmt) == SQLITE_ROW) {
+        const char *found = column_text(stmt, 0);
+        if (!strcmp(found, "ok")) continue;
+        if (out->len) buf_addc(out, '\n');
+        buf_printf(out, look->sentence, q->base.path, found);
+    }
+    bool ok = sqlite3_finalize(stmt) == SQLITE_OK && rc == SQLITE_OK;
+    return ok || sqlite_failed(q, "checking it", err);
+}
+
 static bool sqlite_inspect(Store *s, int64_t run, Buf *out, Error *err) {
     SqliteStore *q = sqlite(s);
-    sqlite3_stmt *stmt = NULL;
-    if (run) return true;
-    sqlite_begin_statement(q, ROW_MAX);
-    bool ok = sqlite3_prepare_v2(q->db, "PRAGMA quick_check(1)", -1, &stmt, NULL) == SQLITE_OK &&
-              sqlite3_step(stmt) == SQLITE_ROW;
-    if (!ok) {
-        sqlite_failed(q, "checking it", err);
-    } else if (strcmp(column_text(stmt, 0), "ok") != 0) {
-        buf_printf(out, "SQLite says about %s: %s.", s->path, column_text(stmt, 0));
+    bool ok = true;
+    for (size_t i = 0; ok && !run && i < sizeof looks / sizeof *looks; i++) {
+        ok = look(q, &looks[i], out, err);
     }
-    sqlite3_finalize(stmt);
-    return ok;
+    if (!ok || run || q->format < SCHEMA_LOGS) return ok;
+    return look(q, &(struct Look){look_at_logs, "%s has output of a run %s, whose row is missing."},
+                out, err);
 }
 
 const StoreBackend sqlite_backend = {

@@ -375,11 +375,12 @@ bool store_has_no_run(const Store *s, int64_t run, Error *err) {
 }
 
 bool store_disk_is_full(const Store *s, const char *doing, Error *err) {
-    return error_set(
+    error_set(
         err, ERR_IO,
         "The disk with %s is full: %s failed. What was recorded before is kept; make room and go on "
         "from there.",
         s->path, doing);
+    return error_fact(err, "full", "true");
 }
 
 bool store_io_failed(const Store *s, const char *doing, const char *why, Error *err) {

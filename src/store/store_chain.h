@@ -72,13 +72,16 @@ typedef struct CheckReport {
 } CheckReport;
 
 /* Verifies every checkpoint of every run (or of one, when run > 0): checksum, decoding, parent,
- * patch, snapshot against the patched parent, head and last, that the definition can be read, and every piece of
- * the log.
+ * patch, snapshot against the patched parent, head and last, that the definition can be read, every piece of
+ * the log, and what the store holds about all of its runs.
  * Calls problem with a sentence for each thing that is wrong (thread "" and seq 0: the store as a
  * whole; seq 0: the run). progress may be NULL. False only when the store cannot be read at all. */
 typedef struct CheckHost {
     void (*problem)(void *ctx, const char *thread, int64_t seq, const char *sentence);
     void (*progress)(void *ctx, const RunRow *row, int64_t checkpoints_so_far);
+    /* Whether the row of a run says what the image that it stands at and its first definition say: only whoever made
+     * them knows. False with a sentence; NULL: nobody looks. */
+    bool (*facts)(void *ctx, const RunRow *row, Json image, Json definition, Error *err);
     void *ctx;
 } CheckHost;
 bool chain_check(Store *s, int64_t run, const CheckHost *host, CheckReport *report, Error *err);

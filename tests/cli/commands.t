@@ -21,8 +21,11 @@ Without a command it says on standard error how it is used
     2>   graph       draw a workflow
     2>   kinds       list the kinds of nodes, tasks and steps
     2>   schema      write the JSON Schema of workflows
-    2>   store       verify, compact or back up a store
+    2>   store       look at, verify, compact or back up a store
     2>   secret      keep secrets for workflows in a store
+    2>   serve       let others reach the runs of a store over HTTP
+    2>   token       say who may ask a server for what
+    2>   login       keep a token for a server
     2>   prune       remove old checkpoints
     2>   eval        evaluate a jq expression over JSON
     2>   help        show what the commands do
@@ -174,7 +177,7 @@ In bash, commands, flags, words and files complete
     $ bash ask.sh pawl run da
     data.json
     $ bash ask.sh pawl store ''
-    check compact backup
+    info check compact backup
     $ bash ask.sh pawl show da
 
     $ bash ask.sh pawl version da
@@ -213,8 +216,11 @@ The manual page has every command
     .SS pawl graph [OPTION...] FILE
     .SS pawl kinds [OPTION...] [NAME]
     .SS pawl schema [OPTION...] [DIALECT]
-    .SS pawl store [OPTION...] check|compact|backup [FILE]
+    .SS pawl store [OPTION...] info|check|compact|backup [FILE]
     .SS pawl secret [OPTION...] set|list|remove [NAME]
+    .SS pawl serve [OPTION...]
+    .SS pawl token [OPTION...] make NAME | list | revoke NAME
+    .SS pawl login [OPTION...] URL
     .SS pawl prune [OPTION...]
     .SS pawl eval [OPTION...] EXPRESSION [FILE...]
     .SS pawl help [COMMAND]

@@ -37,7 +37,18 @@ What is not there is said
     $ pawl run w.yaml --thread t -q
     {}
     $ pawl logs t nosuch
-    2> Node `nosuch` has printed nothing.
+    2> pawl logs: The workflow of thread `t` has no node `nosuch`. `pawl history t` shows which nodes ran.
+    [2]
+    $ pawl logs t tset -f
+    2> pawl logs: The workflow of thread `t` has no node `tset`; did you mean `test`? `pawl history t` shows which nodes ran.
+    [2]
+    $ pawl logs t test/tset
+    2> pawl logs: The workflow of thread `t` has no node `test/tset`; did you mean `test`? `pawl history t` shows which nodes ran.
+    [2]
+    $ pawl logs t tset --json
+    {"error":{"code":"not_found","message":"The workflow of thread `t` has no node `tset`; did you mean `test`?","thread":"t","node":"tset"}}
+    2> pawl logs: The workflow of thread `t` has no node `tset`; did you mean `test`? `pawl history t` shows which nodes ran.
+    [2]
     $ pawl logs t test --stream stderr
     2> Node `test` has printed nothing of that.
     $ pawl logs nosuch

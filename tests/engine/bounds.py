@@ -47,6 +47,16 @@ def env_names_what_is_inherited(world):
         world.same(names - {"HOME", "LANG", "TMPDIR"}, {"PATH", "TZ", "ONE", "TWO"}, "what is inherited")
 
 
+def env_names_by_how_they_begin(world):
+    """--env NAME* is all that begin so, and never a secret"""
+    given = {"ONE_A": "1", "ONE_B": "2", "ONE": "3", "TWO_A": "4", "PAWL_SECRET_KEY": "x", "TZ": "UTC"}
+    for options, expected in ((("ONE_*",), {"ONE_A", "ONE_B"}), (("ONE*,TWO_A",), {"ONE_A", "ONE_B", "ONE", "TWO_A"}),
+                              (("PAWL_*",), set())):
+        for names in variables_of(world, *(word for text in options for word in ("--env", text)), env=given):
+            names = {name for name in names if name.startswith(("ONE", "TWO", "PAWL_SECRET"))}
+            world.same(names, expected, f"what --env {options} lets through")
+
+
 def env_holds_for_who_resumes_and_debugs(world):
     """--env is of the process that runs it: resume and debug take it, too"""
     world.write("wait.yaml", "nodes:\n  - {name: ask, approval: 'go on?'}\n  - {name: see, shell: env, output: e}\n")
@@ -73,10 +83,10 @@ def env_of_a_run_elsewhere(world):
 
 
 def env_takes_names(world):
-    """--env with a value in it is refused"""
+    """--env with a value in it is refused, and so is a pattern that is none"""
     world.write("a.yaml", "nodes:\n  - {name: a, jq: .}\n")
-    for text in ("A=1", "", "A,,B", ","):
-        world("run", "a.yaml", *MEMORY, "--env", text).gives(USAGE).says("--env takes names")
+    for text in ("A=1", "", "A,,B", ",", "*A", "A*B", "A**", "A[BC]", "A?", "A B", "A, B"):
+        world("run", "a.yaml", *MEMORY, "--env", text).gives(USAGE).says("--env takes names", "NAME*")
 
 
 # ---- files ----

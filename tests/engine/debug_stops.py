@@ -1497,9 +1497,21 @@ def while_is_bounded(world):
         world.same(stop.one["while"]["error"].startswith("At column 6"), True)
         world.same(told(d.go("continue", **{"while": "empty"}))["ended"], "false")
         says(d.refuse("continue", **{"while": ".n <"}), "At column")
+        says(d.refuse("continue", **{"while": "$nobody < 3"}), "At column 1 of the expression: $nobody is not defined")
         says(d.refuse("continue", **{"while": ""}), "What is to hold is a jq expression")
         says(d.refuse("continue", limit=3), "`limit` only with `while`")
         world.same(d.value(".n"), 5)
+
+
+def while_is_quick(world):
+    """what is to hold has the time and the steps of a condition, and not more"""
+    with debug(world, LOOP) as d:
+        d.set(node="other")
+        for slow in ('[range(400000) | tostring] | map(explode) | length > 0', 'last(range(10000000))'):
+            stop = d.go("continue", **{"while": slow})
+            world.same((told(stop)["ended"], told(stop)["passed"]), ("error", 0))
+            error = stop.one["while"]["error"]  # a quick machine comes to the one, a slow one to the other
+            world.same("which is the limit" in error or "more than 1000000 steps" in error, True, error)
 
 
 def while_with_others(world):

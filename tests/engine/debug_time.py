@@ -2040,6 +2040,17 @@ edges: [{from: s, to: [a, b], fan_in: j}, {from: a, to: j}, {from: b, to: late, 
     world.same((state["i"], state["late"]), (1, "timeout"))
 
 
+def back_to_the_end_of_a_list(world):
+    """where a frame is past the last node, it says so, and names none"""
+    world.write("other.yaml", "tasks: [{name: run_shell, config: {command: exit 1}}]\n"
+                "cleanupTasks: [{name: sleep, config: {duration: 0}}]\n")
+    world.write("test.yaml", "tasks: [{name: run_external_tasks, config: {testFile: other.yaml}}]\n")
+    world.write("commands", "continue\nback\nwhere\n")
+    said = world("debug", "test.yaml", "--store", "memory:", "-x", "commands").out
+    if "paused during \n" in said or "paused at the end" not in said:
+        raise Broken(said)
+
+
 if __name__ == "__main__":
     here = sys.modules["__main__"]
     cases = []

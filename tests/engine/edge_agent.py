@@ -566,6 +566,9 @@ def case_a22_errors(world):
     run(world, "nodes:\n  - name: a\n    run: |\n      x = 1\n      raise KeyError('gone')\n", code=FAILED).says("gone", "a.yaml:6")
     run(world, "nodes: [{name: a, run: 'return actions[\"llm.call\"]()'}]\n", code=FAILED).says("cannot be called from code")
     run(world, "nodes: [{name: a, run: 'return {\"x\": object()}'}]\n", code=FAILED).says("JSON")
+    run(world, "nodes: [{name: a, run: 'raise Exception'}]\n", code=FAILED).says("It raised Exception without a message. (line 1")
+    run(world, "nodes:\n  - name: a\n    run: |\n      class T(type): __name__ = property(lambda s: 1/0)\n"
+        "      class E(Exception, metaclass=T): pass\n      raise E\n", code=FAILED).says("without a name")
     run(world, "nodes: [{name: a, run: 'return (('}]\n", code=FAILED).says("never closed")
 
 

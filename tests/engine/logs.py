@@ -279,7 +279,9 @@ nodes:
         world.same(world("logs", "t", "use", "--store", store).out, "use/make | kind\n", "what is inside")
         world.same(text_of(world, "t", "each", "--store", store).count("one of them"), 2, "elements")
         world.same(len(pieces(world, "t", "each", "-n", "1", "--store", store)), 1, "the last line of them")
-        world.same(pieces(world, "t", "mak", "--store", store), [], "a part of a name")
+        world("logs", "t", "mak", "--store", store).gives(USAGE).says("has no node `mak`; did you mean `make`?")
+        for inner in ("part/make", "each[]"):
+            world("logs", "t", inner, "--stream", "stderr", "--store", store).gives(DONE).says("has printed nothing")
 
 
 def log_in_the_debugger(world):
@@ -287,8 +289,8 @@ def log_in_the_debugger(world):
     world.write("w.yaml", "nodes: [{name: a, shell: 'echo one; echo two'}, {name: b, shell: echo three}, "
                           "{name: c, jq: .}]\n")
     answer = world("debug", "w.yaml", "--thread", "t", "-b", "c",
-                   stdin="continue\nlogs\nlogs a 1\nlogs nosuch\nquit\n")
-    answer.says("a | one\n", "b | three\n", "Nothing was printed.")
+                   stdin="continue\nlogs\nlogs a 1\nlogs c\nlogs nosuch\nquit\n")
+    answer.says("a | one\n", "b | three\n", "Nothing was printed.", "has no node `nosuch`.")
     world.same(answer.out.count("a | two\n"), 3, "live, and twice from the record")
 
 

@@ -54,6 +54,32 @@ def make_check(path, shown):
     return case
 
 
+# Those that are made of generic tasks only, and what the rules say comes of them: what `sudo` gives, whether all of
+# the run completes, how often it is called, and the summary of the one task.
+GENERIC = [
+    # X6: what is written to $ASSERTOOR_SUMMARY is kept
+    ("dev/shell-test.yaml", 0, DONE, 0, "Hello\n"),
+    # X4: the last command decides about a script, and that one ends in `|| true`: failures before it do not count
+    ("dev/execution-spec-tests-dependencies.yaml", 0, DONE, 4, None),
+    ("dev/execution-spec-tests-dependencies.yaml", 1, DONE, 4, None),
+]
+
+
+def make_run(path, shown, sudo, code, calls, summary):
+    def case(world):
+        tool = world.write("bin/sudo", f'#!/bin/sh\necho "$@" >> "{world.folder}/calls"\nexit {sudo}\n')
+        tool.chmod(0o755)
+        env = {"PATH": f"{tool.parent}:{os.environ['PATH']}"}
+        answer = world("run", str(path.resolve()), "--json", env=env).gives(code).json
+        world.same(answer["status"], "completed")
+        world.same(len(world.read("calls").splitlines()), calls, "how often sudo is called")
+        kept = [file.read_text() for file in world.folder.rglob("results-*/**/summary*")]
+        world.same(kept, [summary] if summary else [], "the summary that is kept")
+    case.__doc__ = f"{shown} runs to what the rules predict, when sudo gives {sudo}"
+    case.__name__ = "run_" + shown
+    return case
+
+
 def main():
     folder = data()
     files = sorted(folder.rglob("*.yaml")) if folder.is_dir() else []
@@ -62,6 +88,7 @@ def main():
         tap.skip("playbooks that people have", "they are not here (set PAWL_TEST_DATA)")
         return tap.finish()
     cases = [make_check(path, str(path.relative_to(folder))) for path in files]
+    cases += [make_run(folder / row[0], *row) for row in GENERIC if (folder / row[0]).is_file()]
     return run_all(choose(cases, sys.argv[2:]), sys.argv[1])
 
 

@@ -5,6 +5,7 @@
 """
 
 import os
+import pty
 import shutil
 import signal
 import subprocess
@@ -225,6 +226,58 @@ def report_unwritable(world):
     write_test(world, [says("one", "First")])
     world("run", "test.yaml", "--report", "shut/junit.xml").gives(FAILED).says("cannot be written")
     os.chmod(world.folder / "shut", 0o700)
+
+
+# ---- resumed, and on a terminal ----
+
+
+def report_of_a_resume(world):
+    """`pawl resume --report` writes what became of the tasks that it ran"""
+    write_test(world, [shell("echo one"), shell("[ -e fixed ]", title="Two")])
+    world("run", "test.yaml", "--thread", "t", "-q", "--report", "junit.xml").gives(FAILED)
+    world.same([case.get("name") for case in read_report(world).findall("testcase")], ["run_shell", "Two"])
+    world.write("fixed", "")
+    world("resume", "t", "-q", "--report", "again.xml").gives(DONE)
+    suite = read_report(world, "again.xml")
+    world.same(([case.get("name") for case in suite.findall("testcase")], suite.get("failures")), (["Two"], "0"))
+    world("resume", "t", "--report", "junit.txt").gives(USAGE).says("junit.txt")
+
+
+def read_terminal(world, *words, until=None):
+    """What it writes to a terminal, with the controls in it."""
+    main, side = pty.openpty()
+    environ = {**os.environ, "TERM": "xterm", "COLUMNS": "100"}
+    process = subprocess.Popen([world.pawl, *words], cwd=world.folder, env=environ, stdin=side, stdout=side,
+                               stderr=side)
+    os.close(side)
+    seen = b""
+    while True:
+        try:
+            piece = os.read(main, 65536)
+        except OSError:
+            break
+        if not piece:
+            break
+        seen += piece
+        if until and until in seen:
+            world.write("go", "")
+    process.wait()
+    os.close(main)
+    return seen.decode(errors="replace")
+
+
+def report_of_progress_on_a_terminal(world):
+    """on a terminal progress stands behind its task and is renewed there; elsewhere it is a line"""
+    script = "echo '::set-progress 11/32 epochs'; echo '::set-progress 12/32 epochs'; " + waits_for("go")
+    write_test(world, [shell(script, title="Watch")])
+    seen = read_terminal(world, "run", "test.yaml", "--store", "memory:", until=b"12 of 32 epochs")
+    drawn = [line for line in seen.split("\n") if "12 of 32" in line and "Watch" in line]
+    if not drawn:
+        raise Broken(f"nothing behind the task: {seen!r}")
+    if "%: 1" in seen.split("test: completed")[0].replace("Watch  34%", "").replace("Watch  38%", ""):
+        raise Broken(f"it is written as a line: {seen!r}")
+    answer = world("run", "test.yaml", "--store", "memory:").gives(DONE)
+    answer.says("run_shell | 34%: 11 of 32 epochs", "run_shell | 38%: 12 of 32 epochs")
 
 
 if __name__ == "__main__":

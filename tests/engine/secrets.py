@@ -8,6 +8,7 @@ import base64
 import json
 import os
 import pty
+import shutil
 import signal
 import stat
 import subprocess
@@ -156,7 +157,7 @@ FAILS = r"""
   - {name: b, run: 'raise ValueError("bad " + env["T"])', env: {T: $secrets.TOKEN}}
   - {name: c, javascript: 'throw new Error("bad " + env.T)', env: {T: $secrets.TOKEN}}
   - {name: d, http: 'http://127.0.0.1:1/\($secrets.PLAIN)?q=\($secrets.TOKEN | @uri)', output: d}
-  - {name: e, http: 'ftp://\($secrets.PLAIN)/', output: e}
+  - {name: e, http: '\("ftp")://\($secrets.PLAIN)/', output: e}
   - {name: f, shell: 'true', env: {A: '$secrets.TOKEN + 1'}}
   - {name: g, shell: 'true', env: {A: 'error($secrets.PLAIN)'}}
   - {name: h, shell: 'exit 1', env: {A: '$secrets.PLAIN'}, retry: {attempts: 2, delay: 10ms}}
@@ -440,6 +441,23 @@ def the_secret_command(world):
     world("secret", "set", "C", "--store", "memory:", stdin="value", env=env).gives(USAGE)
 
 
+def refused_ones_leave_nothing(world):
+    """a secret that cannot be kept makes no store; one for a store that is not there makes it"""
+    env = {"HOME": str(world.folder)}
+    world.write("open/key", "")
+    (world.folder / "open/key").chmod(0o644)
+    world.write("file", "")
+    for store, made in (("sqlite:new/pawl.db", "new"), ("file:new", "new")):
+        for words, value in ((("1A",), "value"), (("A",), "abc"), (("A",), "a\0bcdef"),
+                             (("A", "--key-file", "open/key"), "value"), (("A", "--key-file", "file/key"), "value")):
+            world("secret", "set", *words, "--store", store, stdin=value, env=env)
+            world.same((world.folder / made).exists(), False, f"what {words} with {value!r} has made")
+        world("secret", "set", "A", "--store", store, stdin="value", env=env).gives(DONE)
+        world.same(world("secret", "list", "--store", store, env=env).gives(DONE).out, "A\n", "the list")
+        shutil.rmtree(world.folder / made)
+    world("secret", "set", "A", "--store", "file:file/store", stdin="value", env=env, ).says("pawl secret: ")
+
+
 def typed_in(world):
     """at a terminal `pawl secret set` asks, and shows nothing of what is typed"""
     pid, terminal = pty.fork()
@@ -587,7 +605,8 @@ nodes:
 CASES = [
     values_are_nowhere, exports_and_debuggers, errors_have_none, cut_texts_have_no_part_of_one, requests_carry_secrets,
     checks_carry_secrets, pipelines_have_them, models_get_their_key, tasks_in_a_debugger, injected_nodes,
-    sources_in_order, missing_ones, never_inherited, forms_and_parts, the_secret_command, typed_in, keys_are_guarded,
+    sources_in_order, missing_ones, never_inherited, forms_and_parts, the_secret_command,
+    refused_ones_leave_nothing, typed_in, keys_are_guarded,
     is_closed_to_others, a_resume_needs_them_again, work_under_way_is_kept, found_commands_are_masked,
 ]
 

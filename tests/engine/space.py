@@ -2,8 +2,11 @@
 """What a store takes on disk, and copies of it, while others are at work on it. Prints TAP.
 
     tests/engine/space.py PAWL
+
+PAWL_TEST_ALL: many more deaths.
 """
 
+import os
 import random
 import sqlite3
 import subprocess
@@ -15,7 +18,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 from world import Broken, BUSY, DONE, TIMEOUT, USAGE, cases_of, run_all  # noqa: E402
 
 STORES = ("sqlite:store.db", "file:store")
-KILLS = 12
+KILLS = 12 if os.environ.get("PAWL_TEST_ALL") else 4
 
 # Writes a checkpoint with every turn, until there is a file `enough`.
 WRITES = """
@@ -77,6 +80,51 @@ def case_backup_beside_writers(world):
         if not after["state"]["n"] >= counts[0] or after["status"] != "completed":
             raise Broken(f"{store}: the run of a copy came to {after}")
         (world.folder / "enough").unlink()
+
+
+def case_backup_of_results(world):
+    """a copy has what tasks have left to be kept, and no links that were put among it"""
+    world.write("t.yaml", "name: t\ntasks:\n  - name: run_shell\n    id: s\n    config:\n      command: |\n"
+                "        echo summed > $PAWL_SUMMARY\n        mkdir $PAWL_RESULT_DIR/deep\n"
+                "        echo kept > $PAWL_RESULT_DIR/deep/file\n")
+    for store in STORES:
+        forget(world)
+        for thread in ("a", "b"):
+            world("run", "t.yaml", "--thread", thread, "--store", store, "-q").gives(DONE)
+        work = world.folder / ("store.db-work" if store.startswith("sqlite") else "store/work")
+        copied = world.folder / ("copy-work" if store.startswith("sqlite") else "copy/work")
+        world.same(len(list(work.glob("results-*"))), 2, "folders of results")
+        (work / "other").write_text("of the work itself")
+        os.symlink("/etc/passwd", work / "results-1/link")
+        (world.folder / "copy.part-work").mkdir()  # of one that was killed
+        answer = world("store", "backup", "copy", "--json", "--store", store).gives(DONE).json
+        for run in (1, 2):
+            files = {path.name: path.read_text() for path in copied.glob(f"results-{run}/**/*") if path.is_file()}
+            world.same((files["file"], files["summary"].strip(), files["node"]), ("kept\n", "summed", "s"), f"of run {run}")
+        world.same(sorted(path.name for path in copied.glob("*")), ["results-1", "results-2"], "the copy of the work")
+        world.same((copied / "results-1/link").is_symlink(), False, "links")
+        world.same(answer["bytes"] > 0, True, "bytes")
+        world("store", "check", "--store", url_of(store, "copy")).gives(DONE)
+        world("prune", "--runs", "--older-than", "0s", "--store", url_of(store, "copy")).gives(DONE)
+        world.same(list(copied.glob("*")), [], "results of runs that were pruned")
+        subprocess.run(["rm", "-rf", str(world.folder / "copy")], check=True)
+        if store.startswith("sqlite"):
+            world("store", "backup", "copy", "--store", store).gives(USAGE).says("copy-work already")
+
+
+def case_backup_of_tokens(world):
+    """a copy has the tokens of the store, and the workflows that have names"""
+    for store in STORES:
+        forget(world)
+        world("token", "make", "ci", "--scope", "read", "--store", store).gives(DONE)
+        work = world.folder / ("store.db-work" if store.startswith("sqlite") else "store/work")
+        (work / "workflows").mkdir(mode=0o700)
+        (work / "workflows/named").write_text("{}")
+        world("store", "backup", "copy", "--store", store).gives(DONE)
+        copied = world.folder / ("copy-work" if store.startswith("sqlite") else "copy/work")
+        world.same(sorted(path.name for path in copied.glob("*")), ["tokens", "workflows"], "the copy of the work")
+        world("token", "list", "--store", url_of(store, "copy")).gives(DONE).says("ci")
+        subprocess.run(["rm", "-rf", str(world.folder / "copy"), str(world.folder / "copy-work")], check=True)
 
 
 def case_compact_beside_writers(world):

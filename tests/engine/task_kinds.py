@@ -483,27 +483,35 @@ def external_cleanup(world):
 
 
 @paced
-def external_cleanup_after_the_timeout_of_the_task(world):
-    """the other test's cleanupTasks run when the task that runs it times out"""
+def external_timeout_of_the_task(world):
+    """X3: what the timeout of the task cancels does not clean up, and the task has timed out"""
     write_other(world, lingers("a"), cleanup=[says("clean")])
-    play(world, options(external("other.yaml", timeout=world.ms(400)), ignoreFailure=True), says("b"))
-    world.same(ran(world), ["a", "clean", "b"])
+    answer = play(world, options(external("other.yaml", id_="e", timeout=world.ms(400)), ignoreFailure=True),
+                  says("b"))
+    world.same((ran(world), result(answer, "e"), known(answer, "e")["timeout"]), (["a", "b"], FAILURE, True))
 
 
 @paced
-def external_cleanup_after_the_timeout_of_the_test(world):
-    """the other test's cleanupTasks run when the test around it times out"""
+def external_timeout_of_the_test_around(world):
+    """X3: what the timeout of the test around cancels does not clean up; that test does"""
     write_other(world, lingers("a"), cleanup=[says("clean")])
     play(world, external("other.yaml"), timeout=world.ms(400), cleanup=[says("last")], code=FAILED)
-    world.same(ran(world), ["a", "clean", "last"])
+    world.same(ran(world), ["a", "last"])
 
 
-def external_cleanup_when_it_is_ended(world):
-    """the other test's cleanupTasks run when it is ended because a threshold was reached"""
+def external_that_is_ended(world):
+    """X3: what is ended because a threshold was reached does not clean up"""
     write_other(world, lingers("a"), cleanup=[says("clean")])
     play(world, concurrent(external("other.yaml"), shell(waits_for("ran")), successThreshold=1),
          says("b"))
-    world.same(ran(world), ["a", "clean", "b"])
+    world.same(ran(world), ["a", "b"])
+
+
+def external_that_is_ended_while_it_cleans_up(world):
+    """X3: the rest of a cleanup that is under way is left out, too"""
+    write_other(world, works(), cleanup=[lingers("a"), says("clean")])
+    play(world, background(shell(waits_for("ran")), external("other.yaml")), says("b"))
+    world.same(ran(world), ["a", "b"])
 
 
 # ---- run_shell ----
@@ -806,6 +814,8 @@ def javascript_fails(world):
     answer = play(world, task("run_javascript", {"script": 'throw new Error("oops")'}, id_="j"),
                   code=FAILED)
     world.same((result(answer, "j"), "oops" in answer["error"]["message"]), (FAILURE, True))
+    answer = play(world, task("run_javascript", {"script": "throw new Error()"}), code=FAILED)
+    world.same(answer["error"]["message"].split(" (")[0], "It threw Error without a message.")
 
 
 if __name__ == "__main__":

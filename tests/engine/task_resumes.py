@@ -6,6 +6,7 @@ often each command runs, is what it would have been. Prints TAP.
 """
 
 import json
+import os
 import signal
 import sys
 import time
@@ -254,14 +255,18 @@ def cancel_of_a_dead_run_in_its_cleanup(world):
         world.same(ran(world), ["a", "b", "c"], f"what ran when the test was {thread}")
 
 
-def cancel_of_a_dead_run_that_ended_another_test(world):
-    """`pawl cancel` of a run that died while a test in it cleaned up: both clean up, and it is cancelled"""
-    other = {"tasks": [gate("a")], "cleanupTasks": [gate("b")]}
-    world.write("other.yaml", json.dumps(other))
+def write_kind(world, **fields):
+    """A kind from outside, which cleans up whatever ends it: other than a test that is called."""
+    world.write(".pawl/kinds/k.yaml", json.dumps({"kind": "k", **fields}))
+    os.chmod(world.folder / ".pawl", 0o700)
+
+
+def cancel_of_a_dead_run_that_ended_a_kind(world):
+    """`pawl cancel` of a run that died while a kind in it cleaned up: both clean up, and it is cancelled"""
+    write_kind(world, tasks=[gate("a")], cleanupTasks=[gate("b")])
     for word in ("a", "b"):
         world.write(f"hold-{word}", "")
-    inner = {"name": "run_external_tasks", "config": {"testFile": "other.yaml"}}
-    write_test(world, [concurrent(inner, shell(waits_for("at-a")), successThreshold=1)],
+    write_test(world, [concurrent({"name": "k"}, shell(waits_for("at-a")), successThreshold=1)],
                cleanup=[says("c")])
     process = world.start("run", "test.yaml", "--thread", "t", "-q")
     world.wait_for("at-b")
@@ -271,12 +276,12 @@ def cancel_of_a_dead_run_that_ended_another_test(world):
     world.same(ran(world)[-2:], ["b", "c"])
 
 
-def cancel_of_a_run_whose_only_cleanup_is_another_tests(world):
-    """`pawl cancel` lets a test in it clean up, also when it has no cleanupTasks itself"""
+def cancel_of_a_run_whose_only_cleanup_is_a_kinds(world):
+    """`pawl cancel` lets a kind in it clean up, also when it has no cleanupTasks itself"""
     for dead in (False, True):
         clear(world)
-        world.write("other.yaml", json.dumps({"tasks": [hangs()], "cleanupTasks": [says("b")]}))
-        write_test(world, [says("a"), external("other.yaml"), says("x")])
+        write_kind(world, tasks=[hangs()], cleanupTasks=[says("b")])
+        write_test(world, [says("a"), {"name": "k"}, says("x")])
         thread = "dead" if dead else "live"
         process = world.start("run", "test.yaml", "--thread", thread, "-q")
         world.wait_for("ran")

@@ -112,10 +112,23 @@ def test_timeout(world):
     world.same((answer["error"]["kind"], ran(world)), ("timeout", ["a"]))
 
 
+def test_urls_of_other_schemes(world):
+    """URLs that no request can be made to are errors at load, whatever follows the scheme; others are not looked at"""
+    for url in ("ftp://x/y", "file:///etc/passwd", "ws://h"):
+        check(world, task("check_http_json", {"url": url})).gives(FAILED).says(url, "http://")
+        for node in ({"http": url + "/\\(.a)"}, {"action": "?", "model": "m", "endpoint": url}):
+            world.write("g.yaml", json.dumps({"nodes": [{"name": "a", **node}]}))
+            world("check", "g.yaml").gives(FAILED).says(url, "http://")
+    for url in ("HTTPS://x", "\\(.base)/x", "ht\\(.rest)", "http:/x", "localhost:80"):
+        world.write("g.yaml", json.dumps({"nodes": [{"name": "a", "http": url}]}))
+        world("check", "g.yaml").gives(DONE)
+
+
 def test_schedule(world):
     """a schedule is read and kept, and does not hold up a run"""
     schedule = {"startup": True, "cron": ["0 */6 * * *", "@daily"], "skipQueue": True}
-    check(world, works(), schedule=schedule).gives(DONE)
+    answer = check(world, works(), schedule=schedule).gives(DONE).says("`schedule` starts nothing")
+    world.same(answer.err.count("starts nothing") + answer.out.count("starts nothing"), 1)
     world.same(play(world, works(), schedule=schedule)["status"], "completed")
     check(world, works(), schedule={"cron": "0 * *"}).gives(FAILED).says("0 * *")
     check(world, works(), schedule={"startup": "soon"}).gives(FAILED).says("`startup`")
@@ -605,6 +618,19 @@ def scope_of_background(world):
         (world.folder / "set").unlink()
     scopes = known(answer, "b")["outputs"]
     world.same((scopes["foregroundScope"]["a"], scopes["backgroundScope"]["b"]), (1, 2))
+
+
+def scopes_of_what_is_ended(world):
+    """S4: a task that is ended before it sets anything has shown its scope all the same"""
+    answer = play(world, background(shell(waits_for("begun")), lingers("b; touch begun"), id_="b"),
+                  concurrent(fails(), hangs(), id_="c"),
+                  code=FAILED)
+    world.same(sorted(known(answer, "b")["outputs"]), ["backgroundScope"])
+    world.same(sorted(known(answer, "c")["outputs"]["childScopes"]), ["0", "1"])
+    for container in (run_tasks(hangs(), newVariableScope=True, id_="l"),
+                      options(hangs(), newVariableScope=True, id_="l")):
+        answer = play(world, {**container, "timeout": "100ms"}, code=FAILED)
+        world.same(sorted(known(answer, "l")["outputs"]), ["childScope"])
 
 
 def scope_of_options(world):

@@ -110,6 +110,60 @@ def store_flipped_bytes(world):
     each_store(world, check)
 
 
+def store_with_rows_that_are_damaged(world):
+    """`store check` finds what is wrong with the row of a run, and with what has none"""
+    cases = {
+        "status = 'banana'": "t: Its status, `banana`, is none",
+        "status = 'failed'": "t: Its status is `failed`, which is not what checkpoint",
+        "workflow = 'else'": "t: It is said to be of the workflow `else`, and is of `ask`.",
+        "workflow = X'00ff'": "the row of run 1 is damaged",
+        "thread = ''": "The name of run 1 is damaged.",
+        "updated = 'x'": "the row of run 1 is damaged",
+        "last = 1e300": "the row of run 1 is damaged",
+        "cancel = 7": "the row of run 1 is damaged",
+        "owner = X'ff'": "the row of run 1 is damaged",
+        "run = 77": "has checkpoints of a run 1, whose row is missing",
+    }
+    rest = {
+        "DELETE FROM runs WHERE thread = 't'": "has output of a run 1, whose row is missing",
+        "UPDATE logs SET id = id + (50 << 36) WHERE id >> 36 = 1": "has output of a run 51, whose row is missing",
+        "DELETE FROM sqlite_sequence": "has lost the number given last, which was at least 2",
+        "DROP INDEX runs_resting; SELECT 1": "all is well",
+    }
+    world.write("ask.yaml", ASK.replace("jq:", "shell: 'echo printed'}\n  - {name: then, jq:", 1))
+    for thread in ("t", "other"):
+        world("run", "ask.yaml", "--thread", thread, "--store", STORES["sqlite"], "-q").gives(WAITING)
+    with contextlib.closing(sqlite3.connect(world.folder / "db/pawl.db")) as db:
+        db.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+    whole = (world.folder / "db/pawl.db").read_bytes()
+    everything = {f"UPDATE runs SET {change} WHERE thread = 't'": says for change, says in cases.items()} | rest
+    for sql, says in everything.items():
+        subprocess.run(["rm", "-rf", str(world.folder / "db")], check=True)
+        (world.folder / "db").mkdir(mode=0o700)
+        (world.folder / "db/pawl.db").write_bytes(whole)
+        with contextlib.closing(sqlite3.connect(world.folder / "db/pawl.db")) as db:
+            db.executescript(sql)
+        world("store", "check", "--store", STORES["sqlite"]).gives(DONE if "well" in says else FAILED).says(says)
+
+
+def store_with_files_that_are_damaged(world):
+    """`store check` finds every byte that was changed in a store of files, but those of its indices"""
+    for thread in ("t", "other"):
+        world.write("ask.yaml", ASK)
+        world("run", "ask.yaml", "--thread", thread, "--store", STORES["file"], "-q").gives(WAITING)
+    db = world.folder / "db"
+    names = [path for path in db.rglob("*") if path.is_file() and path.suffix not in (".idx", ".lgx")
+             and path.name not in ("lease", "format")]
+    world.same(len(names), 6, "files with something in them")
+    for path in names:
+        whole = path.read_bytes()
+        for at in range(0, len(whole), max(1, len(whole) // 16)):
+            path.write_bytes(whole[:at] + bytes([whole[at] ^ 0x15]) + whole[at + 1:])
+            world("store", "check", "--store", STORES["file"]).gives(FAILED)
+        path.write_bytes(whole)
+    world("store", "check", "--store", STORES["file"]).gives(DONE)
+
+
 def store_in_a_read_only_folder(world):
     """a store is for its owner alone; where others are let in, reading works, writing says what to do"""
     if os.geteuid() != 0 or not world.open_to_all(NOBODY):
@@ -452,6 +506,9 @@ def bad_export_or_commands_that_are_no_file(world):
         world("debug", "--open", path).gives(USAGE).says("a regular file is expected")
         world("debug", "a.yaml", "--store", "memory:", "-x", path).gives(USAGE).says(
             "a regular file is expected")
+    for words in (("run", "a.yaml", "--input", "@pipe"), ("eval", "-n", "-f", "pipe"), ("eval", "-n", "--rawfile", "a", "pipe", ".")):
+        world(*words).gives(USAGE).says("pipe is a FIFO, and a regular file is expected")
+    world("run", "a.yaml", "--store", "memory:", "-q", "--input", "@/dev/stdin", stdin='{"y": 2}').gives(DONE)
     world("debug", "a.yaml", "--store", "memory:", "-x", "/dev/stdin", stdin="print 6 * 7\n").says("42")
     world("debug", "--open", "/dev/stdin", stdin="{}").gives(USAGE).says("pawl debug:")
 

@@ -106,6 +106,13 @@ Json step_definition(const Step *step) {
     return json_string_c(step->definition ? step->definition : "definition");
 }
 
+bool step_trace(const Step *step, TraceContext *out, const char **state) {
+    (void)step;
+    (void)out;
+    *state = NULL;
+    return false;
+}
+
 const char *const *step_environment(const Step *step) {
     (void)step;
     extern char **environ;
@@ -190,6 +197,19 @@ Json step_eval(Step *step, const Expr *expr, Error *err) {
 bool step_eval_slice(Step *step, const Expr *expr, Json *out, Error *err) {
     *out = step_eval(step, expr, err);
     return true;
+}
+
+bool step_text(Step *step, const Expr *expr, Buf *out, Error *err);
+
+bool step_long_text(Step *step, const Expr *expr, StepText *out, Error *err) {
+    bool fine = step_text(step, expr, &out->text, err);
+    out->len = out->text.len;
+    return fine;
+}
+
+void step_text_clear(StepText *text) {
+    buf_clear(&text->text);
+    *text = (StepText){0};
 }
 
 bool step_text(Step *step, const Expr *expr, Buf *out, Error *err) {
@@ -280,6 +300,14 @@ void step_log(Step *step, const char *stream, const char *bytes, size_t len) {
     step->in_stdout = is_stdout;
 }
 
+void step_log_progress(Step *step, double percent, const char *message) {
+    Buf line = BUF_INIT;
+    step_set_progress(step, percent, message);
+    buf_printf(&line, "%.0f%%%s%s\n", percent, *message ? ": " : "", message);
+    step_log(step, "log", line.data, line.len);
+    buf_clear(&line);
+}
+
 void step_log_cut(Step *step, const char *stream, uint64_t left_out) {
     if (!left_out) return;
     buf_printf(&step->log, "log|... %llu bytes of %s are left out here ...\n",
@@ -365,6 +393,11 @@ void step_answer(Step *step, Json answer) {
     assert_null(step->data);
     step->answers = json_array_push(step->answers, answer);
     step->again = true;
+}
+
+void step_enter(Step *step, Flow *flow) {
+    fake_end(step, mem_strdup(flow->path));
+    flow_unref(flow);
 }
 
 void step_succeed(Step *step, Json result) {

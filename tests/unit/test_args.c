@@ -265,6 +265,7 @@ static void every_row_is_complete(void **state) {
 
 static void every_operation_of_the_manual_is_there(void **state) {
     static const char *const names[] = {"session",
+                                        "overview",
                                         "configure",
                                         "extend",
                                         "detach",

@@ -1,5 +1,8 @@
 /* What a run does to a graph on one path: order, edges, loops, sub-workflows, maps, limits, events. */
 #include "engine_host.h"
+#include "sweep.h"
+
+#include <inttypes.h>
 
 /* ---- sequences and edges ---- */
 
@@ -561,14 +564,19 @@ static void maps_nest_as_deep_as_a_file_can_say(void **state) {
 
 static void a_map_over_100000_elements_has_few_frames(void **state) {
     (void)state;
+    int64_t n = sweep_of(100000, 10000);
+    char yaml[512], want[128];
+    snprintf(yaml, sizeof yaml,
+             "nodes:\n"
+             "  - {name: m, map: {over: '[range(%" PRId64
+             ")]', as: x, limit: 4}, do: {jq: '$x * 2'}}\n"
+             "  - {name: n, jq: '{m: (.m | [length, .[0], .[-1], add])}'}\n",
+             n);
+    snprintf(want, sizeof want, "{\"m\": [%" PRId64 ", 0, %" PRId64 ", %" PRId64 "]}", n,
+             2 * (n - 1), n * (n - 1));
     most_frames = 0;
     host.on_event = count_frames;
-    Run *run = host_run("nodes:\n"
-                        "  - {name: m, map: {over: '[range(100000)]', as: x, limit: 4},"
-                        " do: {jq: '$x * 2'}}\n"
-                        "  - {name: n, jq: '{m: (.m | [length, .[0], .[99999], add])}'}\n",
-                        NULL);
-    expect_run(run, "completed", "{\"m\": [100000, 0, 199998, 9999900000]}");
+    expect_run(host_run(yaml, NULL), "completed", want);
     assert_in_range(most_frames, 2, 5);
 }
 

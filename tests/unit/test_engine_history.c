@@ -3,6 +3,7 @@
 #include "engine_host.h"
 #include "export.h"
 #include "json_diff.h"
+#include "sweep.h"
 
 static int64_t head_of(const char *thread) {
     RunRow row = {0};
@@ -478,12 +479,12 @@ static void for_seeds(uint64_t from, int n, void (*check)(uint64_t seed)) {
 
 static void random_graphs_end_the_same_from_every_checkpoint(void **state) {
     (void)state;
-    for_seeds(1, host.lasts ? 4 : 25, resume_everywhere);
+    for_seeds(1, host.lasts ? sweep_of(4, 2) : sweep_of(25, 6), resume_everywhere);
 }
 
 static void so_do_those_that_move_a_large_value_about(void **state) {
     (void)state;
-    for_seeds(HEAVY_SEED, host.lasts ? 1 : 5, resume_everywhere);
+    for_seeds(HEAVY_SEED, host.lasts ? 1 : sweep_of(5, 2), resume_everywhere);
 }
 
 /* Stopped in the middle of a turn's work, again and again. */
@@ -511,8 +512,8 @@ static void stop_and_go_on(uint64_t seed) {
 
 static void random_graphs_end_the_same_when_they_are_stopped_often(void **state) {
     (void)state;
-    for_seeds(1, host.lasts ? 4 : 25, stop_and_go_on);
-    for_seeds(HEAVY_SEED, host.lasts ? 1 : 5, stop_and_go_on);
+    for_seeds(1, host.lasts ? sweep_of(4, 2) : sweep_of(25, 6), stop_and_go_on);
+    for_seeds(HEAVY_SEED, host.lasts ? 1 : sweep_of(5, 2), stop_and_go_on);
 }
 
 /* ---- in another store, and with less of a past ---- */
@@ -562,7 +563,7 @@ static void export_and_prune(uint64_t seed) {
 static void random_graphs_are_the_same_once_exported_and_end_the_same_once_pruned(void **state) {
     (void)state;
     for_seeds(1, 2, export_and_prune);
-    for_seeds(HEAVY_SEED, host.lasts ? 1 : 5, export_and_prune);
+    for_seeds(HEAVY_SEED, host.lasts ? 1 : sweep_of(5, 2), export_and_prune);
 }
 
 int main(void) {

@@ -2,6 +2,9 @@
 #include "engine_host.h"
 
 #include "hooks.h"
+#include "json_print.h"
+
+#include <dirent.h>
 
 #define LONG_JQ  "jq: '{a: (reduce range(1000000) as $i (0; . + 1))}'"
 #define LONG_LUA "lua: 'local n = 0 for i = 1, 10000000 do n = n + 1 end return {a = n}'"
@@ -160,6 +163,141 @@ static void a_node_that_was_in_the_midst_is_done_again_by_the_next_process(void 
     expect_sound_store();
 }
 
+/* ---- large texts ---- */
+
+/* Files that the texts of large values are written to, open in this process. */
+static int texts_open(void) {
+    int n = 0;
+    DIR *dir = opendir("/proc/self/fd");
+    for (struct dirent *entry; (entry = readdir(dir));) {
+        char path[300], target[100] = "";
+        snprintf(path, sizeof path, "/proc/self/fd/%s", entry->d_name);
+        n += readlink(path, target, sizeof target - 1) > 0 && strstr(target, "memfd:pawl-text");
+    }
+    closedir(dir);
+    return n;
+}
+
+/* About 12 MB, which `value` makes of it, for a command that keeps what it reads. */
+static Run *start_large(const char *thread, const char *value, const char *more) {
+    Buf text = BUF_INIT;
+    buf_printf(
+        &text,
+        "nodes:\n"
+        "  - {name: a, jq: '{rows: [range(150000) | {id: ., name: \"of some length \\\\(.)\", "
+        "tags: [\"one\", \"two\"]}]}'}\n"
+        "  - {name: b, jq: '{text: (%s)}'}\n"
+        "  - {name: c, shell: 'echo x >> begun; cat > got', stdin: .text%s}\n",
+        value, more);
+    Run *run = start_quietly(text.data, thread);
+    buf_clear(&text);
+    return run;
+}
+
+/* Starts it, and turns the loop until its text is being written. */
+static Run *start_writing(const char *thread, const char *value, const char *more) {
+    Run *run = start_large(thread, value, more);
+    while (!texts_open()) {
+        assert_false(run_settled(run));
+        uv_run(&host.loop, UV_RUN_NOWAIT);
+    }
+    assert_false(file_exists("begun"));
+    return run;
+}
+
+static void expect_got(Run *run) {
+    Json text = json_object_get_c(run_state(run), "text");
+    Buf wanted = BUF_INIT, got = BUF_INIT;
+    if (json_kind(text) == JSON_STRING) {
+        buf_add(&wanted, json_string_data(&text), json_string_len(text));
+    } else {
+        json_print(text, NULL, &wanted);
+    }
+    assert_true(wanted.len > 8 << 20);
+    FILE *in = fopen("got", "r");
+    assert_non_null(in);
+    buf_reserve(&got, wanted.len + 1);
+    buf_advance(&got, fread(got.data, 1, wanted.len + 1, in));
+    fclose(in);
+    assert_int_equal(got.len, wanted.len);
+    assert_memory_equal(got.data, wanted.data, wanted.len);
+    assert_int_equal(lines_of("begun"), 1);
+    assert_int_equal(texts_open(), 0);
+    buf_clear(&wanted);
+    buf_clear(&got);
+    unlink("begun");
+}
+
+static const char *const large_values[] = {".rows", ".rows | tojson", "[.rows | tojson]"};
+
+/* The other one is under way before: a start waits for the store, however long that takes. */
+static void a_large_text_arrives_whole_and_leaves_the_loop_to_others(void **state) {
+    (void)state;
+    for (size_t i = 0; i < sizeof large_values / sizeof *large_values; i++) {
+        char name[2][24];
+        snprintf(name[0], sizeof name[0], "a%zu", i);
+        snprintf(name[1], sizeof name[1], "b%zu", i);
+        Run *other = start_quietly("config: {recursion_limit: 1000000}\n"
+                                   "nodes: [{name: a, jq: '{n: last(range(2000))}', goto: a}]\n",
+                                   name[1]);
+        Run *large = start_writing(name[0], large_values[i], "");
+        int64_t before = run_step(other);
+        while (texts_open()) {
+            assert_false(file_exists("begun"));
+            uv_run(&host.loop, UV_RUN_NOWAIT);
+        }
+        assert_true(run_step(other) >= before + 2);
+        run_cancel(other);
+        host_settle(large);
+        host_settle(other);
+        expect_run(large, "completed", NULL);
+        expect_got(large);
+    }
+}
+
+/* The command begins anew in every turn until all that it is given is there. */
+static void a_large_text_is_written_once_whatever_else_takes_long(void **state) {
+    (void)state;
+    Run *run = start_writing("t", ".rows", ", env: {A: 'last(range(1000000))'}");
+    while (!run_settled(run)) {
+        assert_in_range(texts_open(), 0, 2); /* one, and the descriptor of the command */
+        uv_run(&host.loop, UV_RUN_ONCE);
+    }
+    expect_run(run, "completed", NULL);
+    expect_got(run);
+}
+
+static void what_writes_a_large_text_can_be_ended(void **state) {
+    (void)state;
+    for (int i = 0; i < 2; i++) {
+        char name[24];
+        snprintf(name, sizeof name, "t%d", i);
+        Run *run = start_writing(name, ".rows", "");
+        (i % 2 ? run_cancel : run_stop)(run);
+        host_settle(run);
+        expect_run(run, i % 2 ? "cancelled" : "stopped", NULL);
+        assert_int_equal(texts_open(), 0);
+    }
+    Run *late = start_large("late", ".rows", ", timeout: 1ms");
+    turns_of(late);
+    expect_failed(late, "limit", "stdin: Writing it took longer than its node may");
+    assert_int_equal(texts_open(), 0);
+    start_writing("left", ".rows", ""); /* the engine ends meanwhile */
+    host_fresh();
+    assert_int_equal(texts_open(), 0);
+    assert_false(file_exists("begun"));
+}
+
+static void a_large_text_is_written_again_by_the_next_process(void **state) {
+    (void)state;
+    start_writing("t", ".rows", "");
+    host_fresh();
+    Run *run = host_resume(&(RunResume){.thread = "t"});
+    expect_run(run, "completed", NULL);
+    expect_got(run);
+    expect_sound_store();
+}
+
 /* ---- a debugger ---- */
 
 static HookVerdict at(void *ctx, const HookPlace *place, Json *info) {
@@ -214,6 +352,41 @@ static void a_pause_in_the_midst_outlives_the_process(void **state) {
     expect_run(run, "completed", long_results[0]);
 }
 
+/* Its expressions were under way. */
+static void a_command_that_begins_can_be_stopped_and_begins_on(void **state) {
+    (void)state;
+    Run *run = start_quietly(
+        "nodes: [{name: a, shell: 'echo $A', env: {A: 'last(range(3000000))'}}]\n", "t");
+    run_set_hooks(run, &hooks, NULL);
+    run_hold(run, true);
+    while (!is_working(run)) uv_run(&host.loop, UV_RUN_NOWAIT);
+    assert_int_equal(frame_park(run_frame(run, 1), json_object()), PARKED_NOW);
+    host_turn(30);
+    LetGo go = {.how = LET_GO, .output = json_none(), .info = json_none()};
+    assert_true(frame_let_go(run_frame(run, 1), &go, NULL));
+    run_hold(run, false);
+    host_settle(run);
+    expect_run(run, "completed", "{\"stdout\": \"2999999\", \"exit_code\": 0}");
+}
+
+static void a_large_text_is_written_on_after_a_pause(void **state) {
+    (void)state;
+    Run *run = start_large("t", ".rows", ", timeout: 30s");
+    run_set_hooks(run, &hooks, NULL);
+    run_hold(run, true);
+    while (!texts_open()) uv_run(&host.loop, UV_RUN_NOWAIT);
+    assert_int_equal(frame_park(run_frame(run, 1), json_object()), PARKED_NOW);
+    host_turn(30);
+    assert_false(file_exists("begun"));
+    assert_true(frame_is_parked(run_frame(run, 1)));
+    LetGo go = {.how = LET_GO, .output = json_none(), .info = json_none()};
+    assert_true(frame_let_go(run_frame(run, 1), &go, NULL));
+    run_hold(run, false);
+    host_settle(run);
+    expect_run(run, "completed", NULL);
+    expect_got(run);
+}
+
 /* While it stands still, so does its time. */
 static void a_timeout_stands_still_while_it_is_stopped(void **state) {
     (void)state;
@@ -255,6 +428,12 @@ int main(void) {
         TEST_ALL(what_decides_where_it_goes_is_sliced_too),
         TEST_LASTING(what_is_in_the_midst_of_its_work_can_be_ended),
         TEST_LASTING(a_node_that_was_in_the_midst_is_done_again_by_the_next_process),
+        TEST_ALL(a_large_text_arrives_whole_and_leaves_the_loop_to_others),
+        TEST(a_large_text_is_written_once_whatever_else_takes_long),
+        TEST_LASTING(what_writes_a_large_text_can_be_ended),
+        TEST_LASTING(a_large_text_is_written_again_by_the_next_process),
+        TEST(a_command_that_begins_can_be_stopped_and_begins_on),
+        TEST(a_large_text_is_written_on_after_a_pause),
         TEST(a_debugger_stops_it_in_the_midst_and_lets_it_go_on),
         TEST_LASTING(a_pause_in_the_midst_outlives_the_process),
         TEST(a_timeout_stands_still_while_it_is_stopped),

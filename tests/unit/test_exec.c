@@ -1,6 +1,8 @@
 /* The work of the kinds jq, shell and lua, without an engine (step_fake.h). */
 #include "step_fake.h"
 
+#include "supervisor.h"
+
 /* ---- steps ---- */
 
 /* With the kind's first parameter, in line 10 of its file. */
@@ -241,6 +243,69 @@ static void shell_that_was_dropped_is_found_again(void **state) {
     fake_run(&again);
     assert_string_equal(again.result, "{\"stdout\":\"once\",\"exit_code\":0}");
     assert_string_equal(again.log.data, "stdout|once\n");
+    fake_clear(&again);
+    fake_clear(&step);
+}
+
+enum { PRINTED = 15 << 20, A_TURN = 10 << 20 };
+
+/* Starts a command that prints much, and looks away until it is over. */
+static void start_that_prints_much(Step *step) {
+    char status[200];
+    step_init(step, KIND_SHELL, "head -c 15728640 /dev/zero | tr '\\000' x", NULL);
+    step->params[SHELL_MAX_OUTPUT].number = 4;
+    step->joins_log = true;
+    fake_start(step);
+    snprintf(status, sizeof status, "%s/%s", step->own_place, PLACE_STATUS);
+    while (access(status, F_OK) != 0) usleep(1000);
+}
+
+/* Turns of the loop until some of the log is there, or the step is over; gives what the largest of them took. */
+static size_t log_in_turns(Step *step, bool to_the_end) {
+    size_t most = 0;
+    while (!step->done && (to_the_end || step->log.len < 2 << 20)) {
+        size_t before = step->log.len;
+        uv_run(&fake.loop, UV_RUN_NOWAIT);
+        most = step->log.len - before > most ? step->log.len - before : most;
+    }
+    return most;
+}
+
+static void expect_much(const Step *step) {
+    assert_string_equal(step->result, "{\"stdout\":\"xxxx\",\"exit_code\":0,\"truncated\":true,"
+                                      "\"stdout_bytes\":15728640}");
+    assert_int_equal(step->log.len, strlen("stdout|") + PRINTED);
+    assert_int_equal(strspn(step->log.data + strlen("stdout|"), "x"), PRINTED);
+}
+
+/* All of it is for the log, and was not seen when the command was over. */
+static void shell_that_printed_much_leaves_the_loop_to_others(void **state) {
+    (void)state;
+    Step step;
+    start_that_prints_much(&step);
+    assert_in_range(log_in_turns(&step, true), 1, A_TURN);
+    expect_much(&step);
+    fake_clear(&step);
+}
+
+static void shell_that_printed_much_can_be_cancelled_and_dropped_while_it_is_read(void **state) {
+    (void)state;
+    Step step, again;
+    start_that_prints_much(&step);
+    log_in_turns(&step, false);
+    assert_false(step.done);
+    fake_cancel(&step);
+    fake_drop(&step);
+    fake_next_process();
+    step_init(&again, KIND_SHELL, "echo twice", NULL);
+    again.params[SHELL_MAX_OUTPUT].number = 4;
+    again.joins_log = true;
+    again.place = step.place;
+    fake_start(&again);
+    log_in_turns(&again, false);
+    fake_cancel(&again);
+    fake_wait(&again);
+    expect_much(&again);
     fake_clear(&again);
     fake_clear(&step);
 }
@@ -551,6 +616,8 @@ int main(void) {
         FAKE_TEST(shell_writes_the_log_in_whole_characters),
         FAKE_TEST(shell_can_be_cancelled),
         FAKE_TEST(shell_that_was_dropped_is_found_again),
+        FAKE_TEST(shell_that_printed_much_leaves_the_loop_to_others),
+        FAKE_TEST(shell_that_printed_much_can_be_cancelled_and_dropped_while_it_is_read),
         FAKE_TEST(shell_that_was_ended_for_another_starts_again),
         FAKE_TEST(shell_that_is_found_can_be_cancelled),
         FAKE_TEST(lua_gives_what_it_returns),

@@ -462,7 +462,8 @@ static void a_miss_fails_when_asked_to(void **state) {
 
 static void what_can_never_be_asked_fails_at_once(void **state) {
     (void)state;
-    fails("check_http_json", "{url: 'file:///etc/passwd'}", "url", "neither http nor https");
+    fails("check_http_json", "{}\n    configVars: {url: '| \"file:///etc/passwd\"'}", "url",
+          "neither http nor https");
 }
 
 static void k12_outputs_of_a_check_of_metrics(void **state) {

@@ -182,7 +182,7 @@ static void every_way_to_fail_has_its_kind(void **state) {
     fails("http: '@/hang'\nrequest_timeout: 100ms", "timeout", "100 ms");
     fails("http: '@/close'", "connect", "closed");
     fails("http: '@/bytes/2000'\nmax_response: 1000", "limit", "1000 bytes");
-    fails("http: 'file:///etc/passwd'", "url", "neither http nor https");
+    fails("http: '\\(\"file\"):///etc/passwd'", "url", "neither http nor https");
     fails("http: '@/to/302?file:///etc/passwd'", "url", "redirects to");
     fails("http: '@/echo'\nheaders: {X-A: '\"a\\nb\"'}", "url", "line break");
     fails("http: '@/echo'\nheaders: {X-A: '\"a\\u0000b\"'}", "url", "NUL");

@@ -363,6 +363,20 @@ static void bad_jq_is_shown_where_it_is(void **state) {
         {"nodes: [{name: a, jq: \"{{ x }}\"}]\n",
          "1:25: Unexpected '{'. Expressions are jq: this looks like a template: write the "
          "expression itself, such as `.name`.\n"},
+        {"nodes: [{name: a, shell: 'true', env: {A: hello world}}]\n",
+         "1:49: Unexpected name; expected end of the expression. Expressions are jq: a text stands in double quotes, and "
+         "in YAML those in single ones, as '\"hello world\"'.\n"},
+        {"nodes: [{name: a, shell: 'true', env: {A: /usr/bin}}]\n",
+         "1:43: Unexpected '/'; expected end of the expression. Expressions are jq: a text stands in double quotes, and "
+         "in YAML those in single ones, as '\"/usr/bin\"'.\n"},
+        {"nodes: [{name: a, shell: 'true', env: {A: release-2.4}}]\n",
+         "1:43: release/0 is not defined; did you mean reverse? Expressions are jq: a text stands in double quotes, and "
+         "in YAML those in single ones, as '\"release-2.4\"'.\n"},
+        {"nodes: [{name: a, shell: 'true', env: {A: no such/thing.txt}}]\n",
+         "1:46: Unexpected name; expected end of the expression. Expressions are jq: a text stands in double quotes, and "
+         "in YAML those in single ones, as '\"no such/thing.txt\"'.\n"},
+        {"nodes: [{name: a, shell: 'true', env: {A: .x and no}}]\n",
+         "1:50: no/0 is not defined; did you mean not?\n"},
         {"nodes: [{name: a, jq: \".x == 'y'\"}]\n",
          "1:30: A character that means nothing here: '''. Expressions are jq: texts stand in double "
          "quotes.\n"},
@@ -511,7 +525,8 @@ static void problems_of_other_files_name_them(void **state) {
                        {"d/b.yaml", "nodes: [{name: x, jq: foo}]"},
                        {0}},
         "d/a.yaml:2:17: Unexpected '|'; expected end of the expression.\n"
-        "d/b.yaml:1:23: foo/0 is not defined. Expressions are jq: a key of the state is written `.foo`.\n");
+        "d/b.yaml:1:23: foo/0 is not defined. Expressions are jq: a key of the state is written `.foo`, "
+        "a text `\"foo\"`.\n");
 }
 
 static bool serve_chain(void *ctx, const char *path, Buf *out, Error *err) {

@@ -36,19 +36,23 @@ static void expect_eval(const Expr *expr, const char *input, const char *want) {
 
 static void a_test_is_a_graph_of_its_tasks(void **state) {
     (void)state;
+    static const char text[] =
+        "id: check-finality\n"
+        "name: Check finality\n"
+        "description: whether it is final\n"
+        "timeout: 30m\n"
+        "config: {validators: 4, wait: {max: 2}}\n"
+        "configVars: {target: tasks.setup.outputs.epoch}\n"
+        "schedule: {startup: true, cron: ['0 */6 * * *', '@daily'], skipQueue: false}\n"
+        "tasks:\n"
+        "- {name: sleep, id: setup, config: {duration: 1s}}\n"
+        "- {name: run_shell, config: {command: ls}}\n"
+        "cleanupTasks:\n"
+        "- {name: run_shell, config: {command: ./down.sh}}\n";
     Flow *flow =
-        load("id: check-finality\n"
-             "name: Check finality\n"
-             "description: whether it is final\n"
-             "timeout: 30m\n"
-             "config: {validators: 4, wait: {max: 2}}\n"
-             "configVars: {target: tasks.setup.outputs.epoch}\n"
-             "schedule: {startup: true, cron: ['0 */6 * * *', '@daily'], skipQueue: false}\n"
-             "tasks:\n"
-             "- {name: sleep, id: setup, config: {duration: 1s}}\n"
-             "- {name: run_shell, config: {command: ls}}\n"
-             "cleanupTasks:\n"
-             "- {name: run_shell, config: {command: ./down.sh}}\n");
+        load_files_with((const File[]){{"f", text}, {0}},
+                        "7:1: warning: `schedule` starts nothing here: it is kept for whoever "
+                        "starts tests by the clock.\n");
     const Graph *g = flow->main;
     assert_string_equal(flow->dialect, "tasks");
     assert_string_equal(flow->name, "Check finality");
@@ -116,6 +120,8 @@ static void tests_are_checked_in_shape(void **state) {
          "7:15: The tasks must be a list (`- name: ...`).\n"},
         {"schedule: {startup: often, cron: [hourly, '* * * * *', {}], skipqueue: true}\n"
          "tasks: [{name: sleep, config: {duration: 0}}]\n",
+         "1:1: warning: `schedule` starts nothing here: it is kept for whoever starts tests by the "
+         "clock.\n"
          "1:21: `startup` must be true or false.\n"
          "1:35: `hourly` is no schedule: it has the five fields minute, hour, day, month and "
          "weekday (`0 */6 * * *`).\n"

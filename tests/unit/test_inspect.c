@@ -565,7 +565,13 @@ static void ten_thousand_levels_are_no_matter(void **state) {
     assert_true(json_array_len(at(answer, "[\"largest\", 0, \"path\"]")) > DEEP - 100);
     json_unref(answer);
     InspectEval eval = {".. | strings", 12, a, NULL, NULL, 0, 0, 0, 0};
-    expect_gives(inspect_eval(&eval, NULL), "{\"results\": [\"bottom\"], \"more\": false}");
+    Error err = ERROR_INIT;
+    answer = json_none();
+    for (int i = 0; i < 10 && json_is_none(answer); i++) { /* its second passes on a busy machine */
+        answer = inspect_eval(&eval, &err);
+    }
+    if (json_is_none(answer)) fail_msg("%s", err.msg);
+    expect_gives(answer, "{\"results\": [\"bottom\"], \"more\": false}");
     json_unref(inspect_summary(a));
     json_unref(a);
     json_unref(b);

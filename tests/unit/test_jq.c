@@ -1,16 +1,11 @@
 /* The promises of jq.h: outputs, restarts, budgets, cancelling, slices, places, completions. */
 #include "jq.h"
 #include "json_test.h"
+#include "sweep.h"
 
 #include <pthread.h>
 #include <sys/resource.h>
 #include <time.h>
-
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-enum { SANITIZED = 1 };
-#else
-enum { SANITIZED = 0 };
-#endif
 
 #define COUNT(array) (sizeof(array) / sizeof *(array))
 
@@ -514,7 +509,8 @@ static void take_some(JqRun *run) {
 
 static void greedy_expressions_end_within_their_budget(void **state) {
     (void)state;
-    JqHost host = {.budget = {.steps = 2000000, .memory = (size_t)16 << 20, .depth = 100000}};
+    uint64_t steps = (uint64_t)sweep_of(2000000, 300000);
+    JqHost host = {.budget = {.steps = steps, .memory = (size_t)16 << 20, .depth = 100000}};
     for (size_t i = 0; i < COUNT(greedy); i++) {
         double before = cpu_seconds();
         long rss = peak_rss_mb();
@@ -654,6 +650,31 @@ static void long_natives_give_way(void **state) {
         jq_run_free(run);
         jq_program_free(p);
     }
+}
+
+/* What takes no longer on a large value does not end the slice. */
+static void quick_operations_on_large_values_take_no_slice(void **state) {
+    (void)state;
+    static const char *const texts[] = {
+        "[type, length, has(0), (toarray | length)]",
+        "[(. + [1] | length), ({a: .} + {b: 1} | has(\"b\"))]",
+    };
+    Json large = json_array();
+    for (int i = 0; i < 20000; i++) large = json_array_push(large, json_int(i));
+    for (size_t i = 0; i < COUNT(texts); i++) {
+        JqProgram *p = compile(texts[i]);
+        JqRun *run = jq_run_new(p, &(JqHost){.budget = {.slice = 10000}});
+        Json out = json_none();
+        int pauses = 0;
+        jq_run_start(run, json_ref(large), NULL);
+        while (jq_run_next(run, &out) == JQ_PAUSED) pauses++;
+        assert_int_equal(json_kind(out), JSON_ARRAY);
+        assert_int_equal(pauses, 0);
+        json_unref(out);
+        jq_run_free(run);
+        jq_program_free(p);
+    }
+    json_unref(large);
 }
 
 static double clock_seconds(clockid_t clock) {
@@ -1087,8 +1108,9 @@ static void completion_survives_any_text_and_cursor(void **state) {
         " | if . then foreach 1 as $q (2; 3; .) elif $a then .\"k\" else try @base64 catch . end;"
         " f(1; .) ?// ..";
     Json input = parse("{\"a\":{\"b\":{\"c\":1}},\"x\":[[1,{\"z\":2}]]}");
+    size_t stride = (size_t)sweep_of(1, 5);
     for (size_t len = 0; len < sizeof text; len++) {
-        for (size_t cursor = 0; cursor <= len + 1; cursor++) {
+        for (size_t cursor = len % stride; cursor <= len + 1; cursor += stride) {
             json_unref(jq_complete(text, len, cursor, NULL, len % 7 ? json_none() : input));
         }
     }
@@ -1200,6 +1222,7 @@ int main(void) {
         JSON_TEST(slices_give_the_same_outputs),
         JSON_TEST(long_matches_give_way),
         JSON_TEST(long_natives_give_way),
+        JSON_TEST(quick_operations_on_large_values_take_no_slice),
         JSON_TEST(paused_run_can_be_restarted),
         JSON_TEST(syntax_errors_have_their_place_in_the_file),
         JSON_TEST(runtime_errors_have_their_place_in_the_file),

@@ -117,6 +117,14 @@ static void nesting_past_the_limit_is_skipped(void **state) {
     text = json_to_text(deeper);
     assert_non_null(strstr(text, "[<skipped: too deep>]"));
     mem_free(text);
+    Json short_text = json_string_c("x");
+    for (size_t i = 0; i < JSON_DEPTH_MAX + 1; i++) {
+        short_text = json_array_push(json_array(), short_text);
+    }
+    text = json_to_text(short_text);
+    assert_non_null(strstr(text, "[<skipped: too deep>]"));
+    mem_free(text);
+    json_unref(short_text);
     json_unref(full);
     json_unref(deeper);
 }
@@ -207,6 +215,71 @@ static void assert_described(const char *text, const char *expected) {
     json_unref(j);
 }
 
+/* In parts of 10,000 bytes, the buffer emptied between them or not. */
+static void assert_prints_in_parts(Json j, const JsonPrintOptions *options, bool empties) {
+    enum { PART = 10000, PART_MAX = PART + 6 * 4096 + 100 };
+    Buf whole = BUF_INIT, part = BUF_INIT, all = BUF_INIT;
+    bool done = false;
+    assert_true(json_print(j, options, &whole));
+    JsonPrinting *p = json_printing_new(j, options, &part);
+    for (size_t before = 0; !done; before = empties ? 0 : part.len) {
+        if (empties) buf_reset(&part);
+        done = json_printing_more(p, PART);
+        assert_in_range(part.len - before, 1, PART_MAX);
+        buf_add(&all, part.data + before, part.len - before);
+    }
+    assert_true(json_printing_free(p));
+    assert_int_equal(all.len, whole.len);
+    assert_memory_equal(all.data, whole.data, whole.len);
+    buf_clear(&whole);
+    buf_clear(&part);
+    buf_clear(&all);
+}
+
+static Json long_string(void) {
+    Buf text = BUF_INIT;
+    for (int i = 0; i < 30000; i++) buf_printf(&text, "\"\xc3\xa4%d\n\x01", i);
+    Json s = json_string(text.data, text.len);
+    buf_clear(&text);
+    return s;
+}
+
+static void printing_in_parts_gives_the_same_text(void **state) {
+    (void)state;
+    Json s = long_string(), items = json_array();
+    for (int i = 0; i < 3000; i++) items = json_array_push(items, json_int(i));
+    Json object = json_object();
+    object = json_object_set(object, json_string_c("s"), json_ref(s));
+    object = json_object_set(object, json_string_c("n"), json_null());
+    object = json_object_set(object, json_string_c("items"), items);
+    object = json_object_set(object, json_string_c("end"), json_ref(s));
+    Json values[] = {s, json_array_push(json_array(), json_ref(s)), object, json_int(1)};
+    for (size_t i = 0; i < sizeof values / sizeof *values; i++) {
+        for (int empties = 0; empties < 2; empties++) {
+            assert_prints_in_parts(values[i], NULL, empties);
+            assert_prints_in_parts(values[i], &(JsonPrintOptions){.indent = 2, .ascii = true},
+                                   empties);
+        }
+        json_unref(values[i]);
+    }
+}
+
+static void a_part_that_ends_in_a_string_is_not_the_whole(void **state) {
+    (void)state;
+    Json s = long_string();
+    Buf out = BUF_INIT;
+    JsonPrinting *p = json_printing_new(s, NULL, &out);
+    assert_false(json_printing_more(p, 1000));
+    assert_false(json_printing_free(p));
+    buf_reset(&out);
+    p = json_printing_new(s, &(JsonPrintOptions){.max_bytes = 20000}, &out);
+    while (!json_printing_more(p, 1000)) {}
+    assert_in_range(out.len, 20000, 20000 + 6 * 4096 + 100);
+    assert_false(json_printing_free(p));
+    buf_clear(&out);
+    json_unref(s);
+}
+
 static void descriptions_are_cut_as_jq_cuts_them(void **state) {
     (void)state;
     assert_described("12", "number (12)");
@@ -259,6 +332,8 @@ int main(void) {
         cmocka_unit_test(a_limited_print_of_a_huge_value_is_cheap),
         cmocka_unit_test(a_sink_gets_the_same_text_in_bounded_pieces),
         cmocka_unit_test(a_sink_can_stop_the_printing),
+        cmocka_unit_test(printing_in_parts_gives_the_same_text),
+        cmocka_unit_test(a_part_that_ends_in_a_string_is_not_the_whole),
         cmocka_unit_test(descriptions_are_cut_as_jq_cuts_them),
         cmocka_unit_test(descriptions_are_never_cut_inside_a_character),
         cmocka_unit_test(an_excerpt_is_the_part_in_parentheses),

@@ -6,6 +6,7 @@
  *     here      the run is in this process
  *     socket    another process holds it, and is asked through its socket
  *     library   a program around pawl.h has it, and asks with pawl_call()
+ *     server    another process holds it, and is asked over HTTP by the routes of the table
  *
  * An answer is held against the shape in the operation's row, arguments that are wrong are held against its
  * arguments, and what the targets answered must be the same, but for what cannot be: times, folders, ids. A row
@@ -17,6 +18,7 @@
 #include "lib_inside.h"
 #include "mem.h"
 #include "operation.h"
+#include "server.h"
 #include "socket.h"
 #include "things.h"
 
@@ -66,6 +68,20 @@ static const Scenario scenarios[] = {
     {"schema", NOTHING, "{'dialect': 'tasks'}", NULL},
     {"operations", NOTHING, NULL, NULL},
 
+    {"workflows", NOTHING, NULL,
+     "workflow_put {'name': 'here', 'text': 'nodes: [{name: a, jq: .}]'}"},
+    {"workflow_get", NOTHING, "{'name': 'here', 'version': 1}",
+     "workflow_put {'name': 'here', 'text': 'nodes: [{name: a, jq: .}]'}"},
+    {"workflow_put", NOTHING, "{'name': 'there', " DEFINITION "}", NULL},
+    {"workflow_delete", NOTHING, "{'name': '$'}",
+     "workflow_put {'name': '$', 'text': 'nodes: [{name: a, jq: .}]'}"},
+    {"tokens", NOTHING, NULL, "token_make {'name': 'of $', 'scope': 'read'}"},
+    {"token_make", NOTHING, "{'name': '$', 'scope': 'run', 'expires': '2100-01-01T00:00:00Z'}",
+     NULL},
+    {"token_revoke", NOTHING, "{'id': 'gone $'}",
+     "token_make {'name': 'gone $', 'scope': 'admin'}"},
+    {"secrets", NOTHING, NULL, NULL},
+
     {"run_start", NOTHING, "{'thread': '$', " DEFINITION "}", NULL},
     {"run_resume", WAITING, "{'decision': 'yes'}", NULL},
     {"run_open", WAITING, "{'debug': {'breakpoints': [{'node': 'nowhere'}]}}", NULL},
@@ -93,7 +109,11 @@ static const Scenario scenarios[] = {
     {"store_compact", WAITING, "{}", NULL},
     {"store_backup", WAITING, "{'path': '#/copy-of-$'}", NULL},
 
+    {"run_graph", ENDED, "{'format': 'dot'}", NULL},
+    {"run_delete", ENDED, "{}", NULL},
+
     {"session", PAUSED, "{}", NULL},
+    {"overview", PAUSED, "{}", "breakpoint_set {'spec': 'two'}\nwatch_add {'expression': '.n'}"},
     {"configure", PAUSED, "{'idle_limit': 60, 'steps': true}", NULL},
     {"extend", PAUSED, "{'seconds': 100}", NULL},
     {"detach", PAUSED, "{}", NULL},
@@ -185,7 +205,7 @@ static void complain(const char *fmt, ...) {
 
 /* ---- targets ---- */
 
-typedef enum Way { HERE, SOCKET, LIBRARY } Way;
+typedef enum Way { HERE, SOCKET, LIBRARY, SERVER } Way;
 
 typedef struct Target {
     Way way;
@@ -215,6 +235,20 @@ static void open_client(Target *t) {
     t->told = json_array();
     t->client = client_new(&(ClientOptions){
         .loop = &t->loop, .store = t->url, .folder = t->folder, .environment = environ});
+}
+
+static void open_client_of_server(Target *t) {
+    char path[128], url[64];
+    int port = 0;
+    snprintf(path, sizeof path, "%s/port", t->folder);
+    FILE *file = fopen(path, "r");
+    assert_non_null(file);
+    assert_int_equal(fscanf(file, "%d", &port), 1);
+    fclose(file);
+    snprintf(url, sizeof url, "http://127.0.0.1:%d", port);
+    assert_int_equal(uv_loop_init(&t->loop), 0);
+    t->told = json_array();
+    t->client = client_new(&(ClientOptions){.loop = &t->loop, .server = url});
 }
 
 static void close_client(Target *t) {
@@ -260,7 +294,8 @@ static Answer ask(Target *t, const char *operation, Json args) {
     if (t->way == HERE) {
         operation_call(client_host(t->client), operation, args,
                        (Reply){.give = take_answer, .ctx = &a});
-    } else if (op && operation_is_of_run(op)) { /* there, or here when nobody has it */
+    } else if (t->way == SERVER ||
+               (op && operation_is_of_run(op))) { /* there, or here when nobody has it */
         client_call(t->client, operation, args, take_answer, &a);
     } else {
         Remote *remote = remote_open(t->client, t->holder);
@@ -372,7 +407,9 @@ static void do_first(Target *t, const char *lines, const char *thread) {
         size_t len = strcspn(at, " ");
         snprintf(name, sizeof name, "%.*s", (int)len, at);
         Json args = meant(at + len, (size_t)(end - at) - len, thread);
-        json_unref(must(t, name, with_thread(args, thread)));
+        const Operation *op = operation_find(name, NULL);
+        bool of_run = op && operation_is_of_run(op);
+        json_unref(must(t, name, of_run ? with_thread(args, thread) : args));
         if (!strcmp(name, "step") || !strcmp(name, "continue") || !strcmp(name, "answer")) {
             until(t, "session", thread, NULL);
         }
@@ -441,20 +478,41 @@ static void on_order(uv_poll_t *poll, int status, int events) {
     (void)events;
 }
 
+/* Lets others in over HTTP, at a port that is in a file. */
+static Server *serve(Target *t) {
+    char path[128];
+    Server *web =
+        server_new(&(ServerOptions){.loop = &t->loop, .client = t->client, .rate = 1000000}, NULL);
+    int port = web ? server_listen(web, "127.0.0.1:0", NULL) : 0;
+    snprintf(path, sizeof path, "%s/port", t->folder);
+    FILE *file = port ? fopen(path, "w") : NULL;
+    if (!file) {
+        _exit(2);
+    }
+    fprintf(file, "%d", port);
+    fclose(file);
+    return web;
+}
+
+static void on_closed(void *ctx) {
+    *(bool *)ctx = true;
+}
+
 /* Brings runs to where scenarios need them, and holds them; until its leash is let go of. */
 static void hold(Target *t, int leash) {
     Error err = ERROR_INIT;
     uv_poll_t orders;
     Order order;
-    bool ordered = false;
+    bool ordered = false, serves = t->way == SERVER, closed = !serves;
     t->way = HERE; /* to itself */
     open_client(t);
     Host *host = client_host(t->client);
-    SocketServer *server = host_store(host, HOST_CREATES, &err) ? socket_listen(host, &err) : NULL;
+    SocketServer *door = host_store(host, HOST_CREATES, &err) ? socket_listen(host, &err) : NULL;
+    Server *web = serves ? serve(t) : NULL;
     uv_poll_init(&t->loop, &orders, leash);
     uv_poll_start(&orders, UV_READABLE | UV_DISCONNECT, on_order);
     orders.data = &ordered;
-    while (server && write(leash, "", 1) == 1) {
+    while (door && write(leash, "", 1) == 1) {
         for (ordered = false; !ordered;) {
             uv_run(&t->loop, UV_RUN_ONCE);
         }
@@ -465,13 +523,20 @@ static void hold(Target *t, int leash) {
         reach(t, order.state, order.thread);
     }
     uv_close((uv_handle_t *)&orders, NULL);
-    socket_close(server);
+    if (web) {
+        server_close(web, on_closed, &closed);
+    }
+    while (!closed) {
+        uv_run(&t->loop, UV_RUN_ONCE);
+    }
+    socket_close(door);
     close_client(t);
-    _exit(server && !complaints ? 0 : 1);
+    _exit(door && !complaints ? 0 : 1);
 }
 
 static Target here = {.way = HERE, .name = "here"}, elsewhere = {.way = SOCKET, .name = "socket"},
-              library = {.way = LIBRARY, .name = "library"};
+              library = {.way = LIBRARY, .name = "library"},
+              server = {.way = SERVER, .name = "server"};
 
 static void expect_done(const Target *t) {
     char done;
@@ -479,24 +544,34 @@ static void expect_done(const Target *t) {
 }
 
 /* The other process is made before this one has any threads. */
-static int open_targets(void **state) {
+static void make_holder(Target *t) {
     int ends[2];
-    (void)state;
-    make_folder(&here);
-    make_folder(&elsewhere);
-    make_folder(&library);
     assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends), 0);
     pid_t holder = fork();
     if (!holder) {
         close(ends[1]);
-        hold(&elsewhere, ends[0]);
+        if (t != &elsewhere) { /* or that one would never see it closed */
+            close(elsewhere.leash);
+        }
+        hold(t, ends[0]);
     }
     close(ends[0]);
-    elsewhere.holder = holder;
-    elsewhere.leash = ends[1];
-    expect_done(&elsewhere);
+    t->holder = holder;
+    t->leash = ends[1];
+    expect_done(t);
+}
+
+static int open_targets(void **state) {
+    (void)state;
+    make_folder(&here);
+    make_folder(&elsewhere);
+    make_folder(&library);
+    make_folder(&server);
+    make_holder(&elsewhere);
+    make_holder(&server);
     open_client(&here);
     open_client(&elsewhere);
+    open_client_of_server(&server);
     assert_non_null(host_store(client_host(here.client), HOST_CREATES, NULL));
     assert_int_equal(chdir(library.folder), 0);
     FILE *file = fopen("w.yaml", "w");
@@ -506,23 +581,29 @@ static int open_targets(void **state) {
     return !library.engine;
 }
 
-static int close_targets(void **state) {
+static int end_holder(Target *t) {
     int status = 1;
-    char command[256];
+    close_client(t);
+    close(t->leash);
+    waitpid(t->holder, &status, 0);
+    return status;
+}
+
+static int close_targets(void **state) {
+    char command[320];
     (void)state;
     pawl_engine_close(library.engine);
     close_client(&here);
-    close_client(&elsewhere);
-    close(elsewhere.leash);
-    waitpid(elsewhere.holder, &status, 0);
-    snprintf(command, sizeof command, "rm -rf %s %s %s", here.folder, elsewhere.folder,
-             library.folder);
+    int status = end_holder(&elsewhere);
+    status = end_holder(&server) ? 1 : status;
+    snprintf(command, sizeof command, "rm -rf %s %s %s %s", here.folder, elsewhere.folder,
+             library.folder, server.folder);
     return system(command) || status;
 }
 
 static void bring(Target *t, State state, const char *thread) {
     Order order = {.state = state};
-    if (t->way != SOCKET) {
+    if (t->way != SOCKET && t->way != SERVER) {
         reach(t, state, thread);
         return;
     }
@@ -562,8 +643,9 @@ static Json comparable(Json value, const char *key, const Target *t) {
     if (json_is_none(value)) {
         return value;
     }
-    static const char *const chances[] = {"at",         "took",  "owner",  "since", "next",
-                                          "expires_in", "bytes", "before", "after", NULL};
+    static const char *const chances[] = {"at",    "took",       "owner",   "since",
+                                          "next",  "expires_in", "bytes",   "before",
+                                          "after", "token",      "session", NULL};
     int64_t ms;
     bool chance =
         json_time_ms(value, &ms) || (!strcmp(key, "id") && json_kind(value) == JSON_STRING);
@@ -695,8 +777,8 @@ static void every_operation_answers_the_same_everywhere(void **state) {
     for (const Operation *op = operation_next(NULL); op; op = operation_next(op)) {
         const Scenario *s = scenario_of(op);
         Json answer = play(&here, op, s);
-        Target *const others[] = {&elsewhere, &library};
-        for (size_t i = 0; i < 2; i++) {
+        Target *const others[] = {&elsewhere, &library, &server};
+        for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
             Json other = play(others[i], op, s);
             char *want = json_to_text(answer), *got = json_to_text(other);
             if (strcmp(got, want) != 0 && !json_is_none(other)) {

@@ -236,8 +236,8 @@ static void more_peers_than_there_is_room_for_are_refused(void **state) {
     serve();
     for (int i = 0; i < SOCKET_CLIENTS; i++) {
         fds[i] = join();
+        expect(fds[i], ASK, "answer");
     }
-    turn(20);
     int extra = join();
     expect_contains(hear(extra, "}\n"), "{\"error\":{\"code\":\"busy\"");
     assert_true(hangs_up(extra));
@@ -251,6 +251,53 @@ static void more_peers_than_there_is_room_for_are_refused(void **state) {
     for (int i = 0; i < SOCKET_CLIENTS; i++) {
         close(fds[i]);
     }
+}
+
+static void those_that_say_nothing_make_way_the_oldest_first(void **state) {
+    enum { SILENT = 300 };
+    int asked[2], fds[SILENT];
+    (void)state;
+    serve();
+    for (int i = 0; i < 2; i++) {
+        asked[i] = greeted();
+        expect(asked[i], ASK, "answer");
+    }
+    for (int i = 0; i < SILENT; i++) {
+        fds[i] = join();
+        if (i % 2) say(fds[i], i % 3 ? "{\"request_id\":1,\"call\":\"sto" : "oh\n{}\n");
+        turn(1);
+    }
+    int late = greeted();
+    expect(late, ASK, "answer");
+    expect(asked[0], ASK, "answer");
+    expect(asked[1], ASK, "answer");
+    expect_contains(hear(fds[0], "Another process came"), "{\"error\":{\"code\":\"busy\"");
+    assert_true(hangs_up(fds[0]));
+    expect(fds[SILENT - 1], "\n" ASK, "answer");
+    for (int i = 0; i < SILENT; i++) close(fds[i]);
+    close(late);
+    close(asked[0]);
+    close(asked[1]);
+}
+
+static void those_that_say_nothing_have_so_much_time(void **state) {
+    (void)state;
+    serve();
+    socket_set_silence(at.server, 200);
+    int silent = greeted(), half = greeted(), asked = greeted();
+    say(half, "{\"request_id\":1,");
+    expect(asked, ASK, "answer");
+    expect_contains(hear(silent, "too long"), "{\"error\":{\"code\":\"cancelled\"");
+    assert_true(hangs_up(silent));
+    assert_true(hangs_up(half));
+    turn(100);
+    int later = greeted();
+    assert_true(hangs_up(later));
+    expect(asked, ASK, "answer");
+    close(silent);
+    close(half);
+    close(later);
+    close(asked);
 }
 
 static void whoever_asks_and_vanishes_is_answered_to_nobody(void **state) {
@@ -516,6 +563,8 @@ int main(void) {
         SOCKET(a_line_in_pieces_is_one_and_two_lines_at_once_are_two),
         SOCKET(a_line_that_is_too_long_is_refused_and_the_next_is_read),
         SOCKET(more_peers_than_there_is_room_for_are_refused),
+        SOCKET(those_that_say_nothing_make_way_the_oldest_first),
+        SOCKET(those_that_say_nothing_have_so_much_time),
         SOCKET(whoever_asks_and_vanishes_is_answered_to_nobody),
         SOCKET(a_peer_that_only_stops_sending_is_let_go),
         SOCKET(a_peer_that_does_not_read_is_dropped_and_slows_nobody),

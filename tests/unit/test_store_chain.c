@@ -605,7 +605,7 @@ static void a_long_run_is_read_anywhere_and_checked_in_one_pass(void **state) {
     Tree t;
     CheckReport report;
     int64_t progress = 0;
-    CheckHost host = {no_problem, note_progress, &progress};
+    CheckHost host = {.problem = no_problem, .progress = note_progress, .ctx = &progress};
     enum { STEPS = 20000 };
     tree_init(&t, s, "a");
     tree_grow(&t, STEPS, 5000);
@@ -631,7 +631,7 @@ static void runs_that_go_on_while_they_are_checked_are_sound(void **state) {
     Store *s = open_store(*state, STORE_CREATE);
     Tree trees[2];
     CheckReport report;
-    CheckHost host = {no_problem, grow_trees, trees};
+    CheckHost host = {.problem = no_problem, .progress = grow_trees, .ctx = trees};
     for (int i = 0; i < 2; i++) {
         tree_init(&trees[i], s, i ? "a" : "b");
         tree_grow(&trees[i], 20, 20);

@@ -2,6 +2,7 @@
 /* Stores that something happened to: crashes and errors at every write, flipped and missing bytes,
  * other versions, folders that cannot be written. */
 #include "store_fixture.h"
+#include "sweep.h"
 
 #include "crc32c.h"
 
@@ -315,7 +316,8 @@ static void at_every(Fixture *f, const char *place, const char *action) {
     bool kills = !strcmp(action, "kill");
     int passed = times_passed(f, place);
     assert_true(passed > 10);
-    for (int n = 1, by = getenv("PAWL_TEST_ALL") ? 1 : passed / 12 + 1; n <= passed; n += by) {
+    for (int n = 1, by = getenv("PAWL_TEST_ALL") ? 1 : passed / sweep_of(12, 6) + 1; n <= passed;
+         n += by) {
         char fault[64];
         snprintf(fault, sizeof fault, "%s:%s@%d", place, action, n);
         fixture_shell("rm -rf %s/*", f->folder);

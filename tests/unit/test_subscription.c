@@ -396,7 +396,10 @@ static void whoever_comes_in_the_middle_misses_nothing_and_hears_nothing_twice(v
     go();
     for (int i = 0; i < LISTENERS; i++) {
         Json last = last_of(all[i]);
-        assert_true(all[i]->over && is(last, "settled"));
+        if (!all[i]->over || !is(last, "settled")) {
+            fail_msg("listener %d %s: %s", i, all[i]->over ? "ended" : "still listens",
+                     json_to_text(last));
+        }
         expect_steps(all[i], 1, number(last, "checkpoint"));
         Json was = recorded(all[i % 2]), reads = recorded(all[i]);
         expect_same(reads, was);

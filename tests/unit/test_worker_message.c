@@ -41,7 +41,6 @@ static void a_message_says_what_it_is(void **state) {
         {"{\"call\":\"t\",\"result\":null}", SAID_RESULT, "null"},
         {"{\"call\":\"t\",\"interrupt\":{\"a\":1}}", SAID_INTERRUPT, "{\"a\":1}"},
         {"{\"call\":\"t\",\"log\":\"l\"}", SAID_LOG, "\"l\""},
-        {"{\"call\":\"t\",\"set\":\"output\",\"name\":\"n\",\"value\":2}", SAID_SET, "2"},
         {"{\"spawn\":2}", SAID_UNSTARTED, "2"},
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {

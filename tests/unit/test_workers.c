@@ -24,7 +24,7 @@ typedef struct Talk {
     WorkerEnd end;
     char *value, *message, *type, *traceback;
     int line, code, signal;
-    Buf log, asked, set;
+    Buf log, asked;
     Json answer; /* given at once when it asks; JSON_NONE: it is left waiting */
 } Talk;
 
@@ -52,14 +52,6 @@ static void on_interrupt(void *ctx, Json value) {
     worker_answer(talk->call, talk->answer);
 }
 
-static void on_set(void *ctx, const char *what, Json name, Json value) {
-    Talk *talk = ctx;
-    buf_printf(&talk->set, "%s ", what);
-    json_print(name, NULL, &talk->set);
-    json_print(value, NULL, &talk->set);
-    buf_addc(&talk->set, '\n');
-}
-
 static void on_end(void *ctx, const WorkerResult *r) {
     Talk *talk = ctx;
     assert_false(talk->done);
@@ -83,7 +75,6 @@ static void talk_init(Talk *talk, WorkerLanguage language, const char *code, con
         .folder = root,
         .on_log = on_log,
         .on_interrupt = on_interrupt,
-        .on_set = on_set,
         .on_end = on_end,
         .ctx = talk,
     };
@@ -99,7 +90,6 @@ static void talk_clear(Talk *talk) {
     free(talk->traceback);
     buf_clear(&talk->log);
     buf_clear(&talk->asked);
-    buf_clear(&talk->set);
 }
 
 static void talk_start(Talk *talk) {
@@ -349,15 +339,6 @@ static void what_is_printed_is_the_log_and_comes_before_the_end(void **state) {
     expect_contains(text_of(&talk.log), "stdout|out { a: 1 }\n");
     expect_contains(text_of(&talk.log), "stderr|err\n");
     expect_contains(text_of(&talk.log), "log|said 1\n");
-    talk_clear(&talk);
-}
-
-static void javascript_sets_variables_and_outputs_as_it_goes(void **state) {
-    (void)state;
-    Talk talk;
-    talk_init(&talk, JS, "setVar('a', vars.x); setOutput('b', [1]); setVar('c')", "{\"x\":7}");
-    talk_run(&talk);
-    assert_string_equal(text_of(&talk.set), "var \"a\"7\noutput \"b\"[1]\nvar \"c\"null\n");
     talk_clear(&talk);
 }
 
@@ -846,11 +827,7 @@ static void messages_of_another_shape_end_the_call(void **state) {
         "\"error\":{\"type\":\"T\",\"message\":\"m\",\"retire\":0}",
         "\"log\":5",
         "\"log\":null",
-        "\"set\":\"var\"",
-        "\"set\":\"x\",\"name\":\"a\",\"value\":1",
-        "\"set\":4702111234474983745,\"name\":\"a\",\"value\":1",
-        "\"set\":\"var\",\"name\":4702111234474983745,\"value\":1",
-        "\"set\":\"var\",\"name\":\"a\"",
+        "\"set\":\"var\",\"name\":\"a\",\"value\":1",
         "\"result\":1,\"log\":\"both\"",
         "\"unheard\":1",
         "\"spawn\":4702111234474983745",
@@ -1568,7 +1545,6 @@ int main(void) {
         WITH_POOL(one_worker_does_many_calls),
         WITH_POOL(code_is_compiled_once_and_its_globals_are_its_own),
         WITH_POOL(what_is_printed_is_the_log_and_comes_before_the_end),
-        WITH_POOL(javascript_sets_variables_and_outputs_as_it_goes),
         WITH_POOL(large_states_go_both_ways),
         WITH_POOL(a_state_that_changes_in_places_arrives_as_it_is),
         WITH_POOL(an_exception_has_type_message_line_and_traceback),

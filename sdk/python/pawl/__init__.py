@@ -251,6 +251,15 @@ class _Call:
         return self.answers[self.next - 1]
 
 
+def _enter_trace(env):
+    """Libraries look for the trace of a call where processes have it."""
+    for name in ("TRACEPARENT", "TRACESTATE"):
+        if isinstance(env.get(name), str):
+            os.environ[name] = env[name]
+        elif "TRACEPARENT" in env:
+            os.environ.pop(name, None)
+
+
 class _Worker:
     def __init__(self, channel, file):
         self.channel, self.file = channel, file
@@ -274,6 +283,7 @@ class _Worker:
             label = "<code %d>" % message["code"] if "code" in message else label
             self.call = _Call(self.channel, message)
             os.chdir(message["folder"])
+            _enter_trace(message.get("env") or {})
             result = _settled(self.run(message, label))
             reply = '{"call":"%s","result":%s}' % (token, _encode(result))
         except BaseException as error:  # pylint: disable=broad-except
@@ -327,12 +337,13 @@ def _settled(result):
 # ---- errors ----
 
 
-def _describe(error, label):
+def _describe(error, label, ours=()):
+    """ours: files whose frames, where the traceback begins with them, say nothing."""
     described = {"type": _text(lambda: type(error).__name__), "message": _text(_message, error)}
     if isinstance(error, MemoryError):
         described.update(limit=True, retire=True)
         return described
-    error.__traceback__ = _without_us(error.__traceback__)
+    error.__traceback__ = _without_us(error.__traceback__, (_FILE, *ours))
     line = _line(error, label)
     if line:
         described["line"] = line
@@ -352,8 +363,8 @@ def _text(make, *values):
         return ""
 
 
-def _without_us(tb):
-    while tb is not None and tb.tb_frame.f_code.co_filename == _FILE:
+def _without_us(tb, files):
+    while tb is not None and tb.tb_frame.f_code.co_filename in files:
         tb = tb.tb_next
     return tb
 

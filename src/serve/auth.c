@@ -1,0 +1,272 @@
+/* auth.c - who asks, from where, how often, and for what. */
+#include "server_inside.h"
+
+#include "ascii.h"
+#include "mem.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define COOKIE "pawl_token"
+
+/* ---- from where ---- */
+
+const char *api_path(const char *target) {
+    static const char *const roots[] = {"/api/v1", "/api"};
+    for (size_t i = 0; i < sizeof roots / sizeof *roots; i++) {
+        size_t len = strlen(roots[i]);
+        if (!strncmp(target, roots[i], len) && target[len] == '/') return target + len;
+    }
+    return NULL;
+}
+
+/* The name in "name:7295", "[::1]:7295" or "name". */
+static size_t host_name_len(const char *host) {
+    if (host[0] == '[') {
+        const char *end = strchr(host, ']');
+        return end ? (size_t)(end - host) + 1 : strlen(host);
+    }
+    return strcspn(host, ":");
+}
+
+static bool same_name(const char *a, size_t len, const char *b) {
+    if (strlen(b) != len) return false;
+    for (size_t i = 0; i < len; i++) {
+        if (ascii_lower(a[i]) != ascii_lower(b[i])) return false;
+    }
+    return true;
+}
+
+/* A page of another site can have its own name lead to this machine; then that name is in Host. Where a token is needed
+ * such a page has none. */
+static bool host_is_ours(const Server *s, const char *host) {
+    static const char *const loopback[] = {"localhost", "127.0.0.1", "[::1]"};
+    size_t len = host_name_len(host);
+    if (s->options.auth && !s->hosts) return true;
+    for (size_t i = 0; i < sizeof loopback / sizeof *loopback; i++) {
+        if (same_name(host, len, loopback[i])) return true;
+    }
+    for (char **h = s->hosts; h && *h; h++) {
+        if (same_name(host, len, *h)) return true;
+    }
+    return false;
+}
+
+/* "http://name:7295" of the name and port that were asked. */
+static bool origin_is_ours(const Server *s, const char *origin, const char *host) {
+    const char *at = strstr(origin, "://");
+    if (at && !strcmp(at + 3, host)) return true;
+    for (char **h = s->hosts; at && h && *h; h++) {
+        if (same_name(at + 3, host_name_len(at + 3), *h)) return true;
+    }
+    return false;
+}
+
+bool auth_check_place(Exchange *x) {
+    const char *host = web_header(x->request, "host"), *origin = web_header(x->request, "origin");
+    const char *site = web_header(x->request, "sec-fetch-site");
+    if (host && !host_is_ours(x->server, host)) {
+        exchange_refuse(x, 403, "wrong_host",
+                        "This server does not go by the name that was asked for (Host).");
+        return false;
+    }
+    bool foreign = (origin && (!host || !origin_is_ours(x->server, origin, host))) ||
+                   (!origin && site && !strcmp(site, "cross-site") &&
+                    strcmp(web_method(x->request), "GET") != 0);
+    if (foreign) {
+        exchange_refuse(x, 403, "wrong_origin", "A page of another site may not ask this server.");
+    }
+    return !foreign;
+}
+
+/* ---- who ---- */
+
+/* The value of a cookie; NULL: there is none. Not ended by a NUL. */
+static const char *cookie_value(const char *cookies, const char *name, size_t *len) {
+    size_t n = strlen(name);
+    for (const char *at = cookies; at && *at;) {
+        while (*at == ' ' || *at == ';') at++;
+        size_t part = strcspn(at, ";");
+        if (part > n && !strncmp(at, name, n) && at[n] == '=') {
+            *len = part - n - 1;
+            return at + n + 1;
+        }
+        at += part;
+    }
+    return NULL;
+}
+
+static const char *token_of(const WebRequest *r, size_t *len) {
+    static const char bearer[] = "bearer ";
+    const char *header = web_header(r, "authorization");
+    size_t i = 0;
+    while (header && bearer[i] && ascii_lower(header[i]) == bearer[i]) i++;
+    if (header && !bearer[i]) {
+        *len = strlen(header + i);
+        return header + i;
+    }
+    return cookie_value(web_header(r, "cookie"), COOKIE, len);
+}
+
+static OperationScope scope_named(const char *name) {
+    OperationScope scope = SCOPE_READ;
+    for (int i = 0; operation_scope_names[i]; i++) {
+        if (!strcmp(operation_scope_names[i], name)) scope = (OperationScope)i;
+    }
+    return scope;
+}
+
+static bool find_owner(const Server *s, const char *token, size_t len, Asker *asker) {
+    TokenOwner owner;
+    if (!token || !token_set_find(s->tokens, token, len, &owner)) return false;
+    asker->scope = scope_named(owner.scope);
+    snprintf(asker->name, sizeof asker->name, "%s", owner.name);
+    snprintf(asker->id, sizeof asker->id, "%s", owner.id);
+    return true;
+}
+
+bool auth_still(const Server *s, const Asker *asker) {
+    return !s->tokens || token_set_has(s->tokens, asker->id);
+}
+
+bool auth_find(Exchange *x) {
+    size_t len = 0;
+    if (!x->server->options.auth) {
+        x->asker = (Asker){.scope = SCOPE_ADMIN};
+        return true;
+    }
+    const char *token = token_of(x->request, &len);
+    if (find_owner(x->server, token, len, &x->asker)) return true;
+    if (!auth_check_rate(x)) return false; /* whoever guesses is slowed down too */
+    exchange_refuse(
+        x, 401, "no_token", "%s",
+        token ? "The token is none that counts: it is unknown, was revoked or has expired."
+              : "A token is needed: `Authorization: Bearer TOKEN`. `pawl token make` makes "
+                "one.");
+    return false;
+}
+
+/* What names files of the server's machine. */
+static bool names_files(const Operation *op, Json args) {
+    return op->make && op->files && json_kind(args) == JSON_OBJECT &&
+           (!json_is_none(json_object_get_c(args, "path")) ||
+            !json_is_none(json_object_get_c(args, "kinds")));
+}
+
+/* What sends a workflow instead of naming it. */
+static bool is_inline(const Operation *op, Json args) {
+    return op->scope == SCOPE_RUN && json_kind(args) == JSON_OBJECT &&
+           !json_is_none(json_object_get_c(args, "definition"));
+}
+
+bool auth_allows(const Server *s, const Asker *asker, const Operation *op, Json args, Error *err) {
+    OperationScope needed = op->scope;
+    bool attaches = op->stream && json_kind(args) == JSON_OBJECT &&
+                    json_truthy(json_object_get_c(args, "attach"));
+    bool debugs = !strcmp(op->name, "run_start") && json_kind(args) == JSON_OBJECT &&
+                  !json_is_none(json_object_get_c(args, "debug"));
+    if ((attaches || debugs) && needed < SCOPE_DEBUG) needed = SCOPE_DEBUG;
+    if (names_files(op, args)) needed = SCOPE_ADMIN;
+    if (asker->scope < needed) {
+        error_set(err, ERR_USAGE, "`%s` needs a token with the scope `%s`; this one has `%s`.",
+                  op->name, operation_scope_names[needed], operation_scope_names[asker->scope]);
+        return error_fact(err, "scope", operation_scope_names[needed]);
+    }
+    if (is_inline(op, args) && asker->scope < SCOPE_ADMIN && !s->options.allow_inline) {
+        error_set(
+            err, ERR_USAGE,
+            "This token starts workflows that the server knows by name (`workflow`), and none that "
+            "are sent.");
+        return error_fact(err, "scope", "admin");
+    }
+    return true;
+}
+
+/* ---- how often ---- */
+
+/* A bucket for each asker: as many requests as fit in it, filled evenly. */
+typedef struct Bucket {
+    char key[72];
+    double left;
+    uint64_t at; /* ms */
+} Bucket;
+
+enum { BUCKETS = 1024, BURST_SECONDS = 2 };
+
+struct Rates {
+    Bucket buckets[BUCKETS];
+};
+
+void rates_free(Rates *rates) {
+    mem_free(rates);
+}
+
+static uint32_t hash_of(const char *key) {
+    uint32_t h = 2166136261u;
+    for (; *key; key++) h = (h ^ (unsigned char)*key) * 16777619u;
+    return h;
+}
+
+bool auth_check_rate(Exchange *x) {
+    Server *s = x->server;
+    const char *key = x->asker.name[0] ? x->asker.name : web_peer(x->request);
+    double rate = s->options.rate ? s->options.rate : RATE;
+    uint64_t now = uv_now(s->options.loop);
+    if (!s->rates) s->rates = mem_zalloc(sizeof *s->rates);
+    Bucket *b = &s->rates->buckets[hash_of(key) % BUCKETS];
+    if (strcmp(b->key, key) != 0) { /* of somebody else, or nobody: who comes begins anew */
+        snprintf(b->key, sizeof b->key, "%s", key);
+        b->left = rate * BURST_SECONDS;
+        b->at = now;
+    }
+    b->left += (double)(now - b->at) * rate / 1000;
+    b->at = now;
+    if (b->left > rate * BURST_SECONDS) b->left = rate * BURST_SECONDS;
+    if (b->left >= 1) {
+        b->left -= 1;
+        return true;
+    }
+    exchange_refuse(x, 429, "too_many", "More than %.0f requests a second; wait a second.", rate);
+    return false;
+}
+
+/* ---- browsers ---- */
+
+static void answer_with_cookie(Exchange *x, const char *value, const char *more) {
+    Buf cookie = BUF_INIT, body = BUF_INIT;
+    buf_printf(&cookie, COOKIE "=%s; Path=/; HttpOnly; SameSite=Strict%s%s", value,
+               web_is_tls(x->request) ? "; Secure" : "", more);
+    buf_adds(&body, "{}\n");
+    WebField fields[] = {{"Set-Cookie", cookie.data}, {"Cache-Control", "no-store"}, {NULL, NULL}};
+    WebAnswer answer = {.status = 200, .type = "application/json", .fields = fields};
+    WebRequest *r = x->request;
+    exchange_note(x, 200);
+    web_request_set_data(r, NULL);
+    web_answer(r, &answer, &body);
+    x->request = NULL;
+    buf_clear(&cookie);
+    buf_clear(&body);
+    exchange_free(x);
+}
+
+/* {"token": ...}: the page keeps it where its scripts cannot read it. */
+void auth_sign_in(Exchange *x) {
+    Json token = json_is_none(x->args) ? json_none() : json_object_get_c(x->args, "token");
+    bool text = json_kind(token) == JSON_STRING;
+    if (!x->server->options.auth) {
+        exchange_refuse(x, 409, "no_auth",
+                        "This server needs no tokens, so there is no signing in.");
+    } else if (text &&
+               find_owner(x->server, json_string_data(&token), json_string_len(token), &x->asker)) {
+        answer_with_cookie(x, json_string_data(&token), "");
+    } else {
+        exchange_refuse(x, text ? 401 : 400, "no_token", "%s",
+                        text ? "The token is none that counts."
+                             : "Signing in takes {\"token\": \"pawl_...\"}.");
+    }
+}
+
+void auth_sign_out(Exchange *x) {
+    answer_with_cookie(x, "", "; Max-Age=0");
+}

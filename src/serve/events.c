@@ -1,0 +1,511 @@
+/* events.c - what happens to runs, as Server-Sent Events.
+ *
+ *     event: node.completed
+ *     id: 24
+ *     data: {"event": "step", "cursor": 24, "run": 17, "thread": "t", ...}
+ *
+ * `id` is where to go on: of one run the cursor of the event, "24", or "24.s" once it was told that the run has settled there;
+ * of all runs {"since", "runs"} as subscription.h says. Whoever comes back with it (Last-Event-ID) misses nothing and hears
+ * nothing twice. To come back to a run that has ended, and of which all was told, is answered with 204: an EventSource
+ * stops then.
+ *
+ * A run that waits for somebody settles, and nothing is told of it by itself any more. Its streams stay open: they *rest*, and
+ * go on when the run does, here or in another process. One look at the runs that changed last, every second while streams
+ * rest, finds those.
+ *
+ * A client that does not read is let go when too much waits for it. */
+#include "server_inside.h"
+
+#include "json_parse.h"
+#include "json_print.h"
+#include "mem.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+    LOOK_MS = 1000,
+    QUIET_LOOKS = 15,      /* then a comment is sent, so that proxies keep the connection */
+    WAITING_MAX = 8 << 20, /* bytes */
+    RUNS_NAMED = 200,      /* in a place in the record of all runs */
+    LATE_MS = 2000,        /* what happened before that has been told */
+    CHANGED_MAX = 1000,
+};
+
+struct EventStream {
+    Server *server;
+    EventStream *prev, *next;
+    WebStream *out; /* NULL: whoever listened has gone */
+    ClientEvents *events;
+    Exchange *exchange; /* until the headers are sent */
+    Json args;          /* of run_events, without `from` */
+    Json wanted;        /* names outside; JSON_NONE: all */
+    Asker asker;
+    char *thread; /* NULL: all runs */
+    int64_t run;  /* its number, once known */
+    int64_t cursor;
+    bool settled;     /* that it has, at the cursor, was told */
+    bool was_settled; /* the same, when whoever listens was here last */
+    bool attach;
+    bool
+        plain; /* for a client of our own: events as they are, by the names that they have inside */
+    bool rests; /* nothing is told until the run goes on */
+    bool final; /* it never will */
+    bool over;  /* to be freed when nothing is told any more */
+    bool telling;
+    unsigned quiet;
+    /* Of all runs. */
+    Json runs;     /* {number: cursor} */
+    Json ended_at; /* {number: ms}, of those that have settled */
+    int64_t since;
+};
+
+static int64_t now_ms(void) {
+    uv_timeval64_t t;
+    uv_gettimeofday(&t);
+    return t.tv_sec * 1000 + t.tv_usec / 1000;
+}
+
+/* ---- life ---- */
+
+void event_stream_end(EventStream *v) {
+    if (v->telling) {
+        v->over = true;
+        return;
+    }
+    if (v->prev) v->prev->next = v->next;
+    if (v->next) v->next->prev = v->prev;
+    if (v->server->streams == v) v->server->streams = v->next;
+    client_events_end(v->events);
+    if (v->out) web_stream_end(v->out);
+    json_unref(v->args);
+    json_unref(v->wanted);
+    json_unref(v->runs);
+    json_unref(v->ended_at);
+    mem_free(v->thread);
+    mem_free(v);
+}
+
+static void on_gone(void *ctx) {
+    EventStream *v = ctx;
+    v->out = NULL;
+    event_stream_end(v);
+}
+
+/* ---- a place in the record of all runs ---- */
+
+/* Runs that have settled, and long enough ago, are not named any more: what is recorded from `since` on is told of them, and
+ * all that was before that has been. */
+static void forget_settled(EventStream *v) {
+    int64_t before = now_ms() - LATE_MS, newest = v->since;
+    Json left = json_object(), still = json_object(), number, value;
+    for (size_t pos = 0; json_object_next(v->runs, &pos, &number, &value);) {
+        Json at = json_object_get(v->ended_at, number);
+        int64_t ended = json_is_none(at) ? INT64_MAX : (int64_t)json_to_double(at);
+        if (ended < before) {
+            newest = ended + 1 > newest ? ended + 1 : newest;
+        } else {
+            left = json_object_set(left, json_ref(number), json_ref(value));
+            if (!json_is_none(at)) still = json_object_set(still, json_ref(number), json_ref(at));
+        }
+    }
+    v->since = newest;
+    json_put(&v->runs, left);
+    json_put(&v->ended_at, still);
+}
+
+static void note_run(EventStream *v, Json event) {
+    Json number = json_object_get_c(event, "run"), cursor = json_object_get_c(event, "cursor");
+    int64_t at = 0;
+    if (json_tag(number) != JSON_TAG_INT) return;
+    Json key = json_string_fmt("%lld", (long long)number.i);
+    if (json_tag(cursor) == JSON_TAG_INT) {
+        v->runs = json_object_set(v->runs, json_ref(key), json_ref(cursor));
+        v->ended_at = json_object_remove(v->ended_at, key);
+    } else if (json_string_is(json_object_get_c(event, "event"), "settled")) {
+        if (!json_time_ms(json_object_get_c(event, "at"), &at)) at = now_ms();
+        v->ended_at = json_object_set(v->ended_at, json_ref(key), json_int(at));
+    }
+    json_unref(key);
+    if (json_object_len(v->runs) > RUNS_NAMED) forget_settled(v);
+}
+
+static void add_place(const EventStream *v, Buf *out) {
+    Json place = OBJECT(KEY("since", json_time(v->since)), KEY("runs", json_ref(v->runs)));
+    json_print(place, &(JsonPrintOptions){0}, out);
+    json_unref(place);
+}
+
+/* ---- telling ---- */
+
+static void add_id(EventStream *v, Json event, Buf *out) {
+    Json cursor = json_object_get_c(event, "cursor");
+    if (v->attach) {
+        buf_adds(out, "id: attached\n");
+        return;
+    }
+    if (!v->thread) {
+        buf_adds(out, "id: ");
+        add_place(v, out);
+        buf_addc(out, '\n');
+        return;
+    }
+    if (json_tag(cursor) == JSON_TAG_INT || v->settled) {
+        buf_printf(out, "id: %lld%s\n", (long long)v->cursor, v->settled ? ".s" : "");
+    }
+}
+
+/* What happened to a run that is settled was told when it settled. */
+static bool is_told(EventStream *v, Json event) {
+    Json cursor = json_object_get_c(event, "cursor");
+    bool settled = json_string_is(json_object_get_c(event, "event"), "settled");
+    if (!v->thread || v->attach) return false;
+    if (json_tag(cursor) == JSON_TAG_INT) {
+        v->cursor = cursor.i;
+        v->settled = v->was_settled = v->final = false;
+    }
+    if (!settled) return false;
+    bool again = v->was_settled || v->settled;
+    v->settled = true;
+    v->was_settled = false;
+    v->final = json_string_is(json_object_get_c(event, "status"), "completed") ||
+               json_string_is(json_object_get_c(event, "status"), "cancelled") ||
+               json_truthy(json_object_get_c(event, "over"));
+    return again;
+}
+
+/* Whom the event is about stands in each, also in those of a session. */
+static Json with_names(EventStream *v, Json event) {
+    if (v->thread && json_is_none(json_object_get_c(event, "thread"))) {
+        event = OBJECT_ADD(event, KEY("thread", v->thread),
+                           KEY("run", v->run ? json_int(v->run) : json_none()));
+    }
+    if (json_is_none(json_object_get_c(event, "at"))) {
+        event = OBJECT_ADD(event, KEY("at", json_time(now_ms())));
+    }
+    return event;
+}
+
+static void on_event(void *ctx, Json event) {
+    EventStream *v = ctx;
+    if (v->over || !v->out) {
+        json_unref(event);
+        return;
+    }
+    if (!v->plain) event = with_names(v, event);
+    const char *name = event_name(event);
+    if (!v->thread) note_run(v, event);
+    bool told = is_told(v, event);
+    if (!strcmp(name, "dropped")) { /* it comes back by its id */
+        v->over = true;
+    } else if (!told && event_is_wanted(event, name, v->wanted)) {
+        Buf text = BUF_INIT;
+        if (!v->plain) event = event_told(v->server, event, name);
+        buf_printf(&text, "event: %s\n", name);
+        add_id(v, event, &text);
+        buf_adds(&text, "data: ");
+        json_print(event, &(JsonPrintOptions){0}, &text);
+        buf_adds(&text, "\n\n");
+        web_stream_write(v->out, text.data, text.len);
+        v->server->events_sent++;
+        v->quiet = 0;
+        buf_clear(&text);
+        if (web_stream_waiting(v->out) > WAITING_MAX) v->over = true;
+    }
+    json_unref(event);
+    if (v->over && !v->telling) event_stream_end(v);
+}
+
+static void on_over(void *ctx, const Error *why) {
+    EventStream *v = ctx;
+    client_events_end(v->events);
+    v->events = NULL;
+    if (v->over || !v->out || v->final || v->attach || !v->thread) {
+        v->over = true;
+        if (!v->telling) event_stream_end(v);
+        return;
+    }
+    (void)why; /* another process that had it has gone: it is looked for again */
+    v->rests = true;
+}
+
+/* From inside of client_events() much may be told, also that it is over. */
+static void listen_from(EventStream *v, Json from) {
+    Json args = OBJECT_ADD(json_ref(v->args), KEY("from", from));
+    v->rests = false;
+    v->telling = true;
+    ClientEvents *events =
+        client_events(v->server->options.client, args, &(ClientListener){on_event, on_over, v});
+    v->telling = false;
+    if (v->over || v->rests) {
+        client_events_end(events);
+    } else {
+        v->events = events;
+    }
+    if (v->over) event_stream_end(v);
+}
+
+/* ---- those that rest ---- */
+
+static bool has_moved(const EventStream *v, Json run) {
+    Json head = json_object_get_c(run, "checkpoint");
+    return json_string_is(json_object_get_c(run, "status"), "running") ||
+           (json_tag(head) == JSON_TAG_INT && head.i * 2 > v->cursor);
+}
+
+/* The runs that changed last. Where more have since the look before than were asked for, any may have. */
+static void on_changed(void *ctx, Json answer, const Error *err) {
+    Server *s = ctx;
+    s->pending--;
+    if (!s->web || s->closing) {
+        json_unref(answer);
+        server_let_go(s);
+        return;
+    }
+    Json runs = err ? json_none() : json_object_get_c(answer, "runs"), changed = json_object();
+    size_t n = json_kind(runs) == JSON_ARRAY ? json_array_len(runs) : 0;
+    int64_t oldest = INT64_MAX;
+    for (size_t i = 0; i < n; i++) {
+        Json run = json_array_get(runs, i), thread = json_object_get_c(run, "thread");
+        changed = json_object_set(changed, json_ref(thread), json_ref(run));
+        json_time_ms(json_object_get_c(run, "updated"), &oldest);
+    }
+    bool missed = n == CHANGED_MAX && oldest >= s->changes_seen;
+    for (EventStream *v = s->streams, *next; v; v = next) {
+        next = v->next;
+        Json run = v->rests ? json_object_get_c(changed, v->thread) : json_none();
+        if (v->rests && (missed || (!json_is_none(run) && has_moved(v, run)))) {
+            listen_from(v, json_int(v->cursor));
+        }
+    }
+    if (!err) s->changes_seen = s->changes_asked;
+    json_unref(changed);
+    json_unref(answer);
+}
+
+void events_look(Server *s) {
+    bool rests = false;
+    for (EventStream *v = s->streams, *next; v; v = next) {
+        next = v->next;
+        if (!auth_still(s, &v->asker)) {
+            event_stream_end(v);
+            continue;
+        }
+        if (v->final &&
+            v->events) { /* a debugger keeps a run that has ended; nothing more happens to it */
+            event_stream_end(v);
+            continue;
+        }
+        rests |= v->rests;
+        if (v->out && ++v->quiet >= QUIET_LOOKS) {
+            web_stream_write(v->out, ":\n\n", 3);
+            v->quiet = 0;
+        }
+    }
+    if (rests && !s->closing && !s->pending) {
+        s->pending++;
+        s->changes_asked = now_ms() - LOOK_MS; /* clocks of others may be a little behind */
+        operation_call(client_host(s->options.client), "runs",
+                       OBJECT(KEY("limit", json_int(CHANGED_MAX))),
+                       (Reply){.give = on_changed, .ctx = s});
+    }
+}
+
+/* ---- a request ---- */
+
+static const WebField stream_fields[] = {
+    {"Cache-Control", "no-store"}, {"X-Accel-Buffering", "no"}, {NULL, NULL}};
+
+/* Where it goes on; JSON_NONE: from now on. Given. */
+static Json place_of(EventStream *v, const char *last) {
+    Json given = json_ref(json_object_get_c(v->args, "from"));
+    v->args = json_object_remove(v->args, json_string_c("from"));
+    if (v->attach || !last || !last[0]) return given;
+    json_unref(given);
+    if (v->thread) {
+        char *end;
+        long long cursor = strtoll(last, &end, 10);
+        v->was_settled = !strcmp(end, ".s");
+        return end > last && cursor >= 0 ? json_int(cursor) : json_none();
+    }
+    Json place = json_parse(last, strlen(last), &(JsonParseOptions){.max_depth = 4}, NULL);
+    Json runs = json_object_get_c(place, "runs");
+    if (json_kind(place) != JSON_OBJECT ||
+        !json_time_ms(json_object_get_c(place, "since"), &v->since)) {
+        json_unref(place);
+        return json_none();
+    }
+    if (json_kind(runs) == JSON_OBJECT) json_put(&v->runs, json_ref(runs));
+    return place;
+}
+
+/* first: what is written before all else; NULL: nothing. */
+static void begin_with(EventStream *v, Json from, const Buf *first) {
+    Exchange *x = v->exchange;
+    Server *s = v->server;
+    WebAnswer answer = {.status = 200, .type = "text/event-stream", .fields = stream_fields};
+    WebRequest *r = x->request;
+    bool head = !strcmp(web_method(r), "HEAD");
+    v->exchange = NULL;
+    exchange_note(x, 200);
+    web_request_set_data(r, NULL);
+    v->out = web_stream(r, &answer, &(WebStreamHost){.gone = on_gone, .ctx = v});
+    exchange_free(x);
+    v->next = s->streams;
+    if (v->next) v->next->prev = v;
+    s->streams = v;
+    if (head) { /* the headers are all that was asked for */
+        json_unref(from);
+        event_stream_end(v);
+        return;
+    }
+    if (first) {
+        web_stream_write(v->out, first->data, first->len);
+    } else {
+        web_stream_write(v->out, ":\n\n", 3); /* proxies and clients see that it has begun */
+    }
+    listen_from(v, from);
+}
+
+static void begin(EventStream *v, Json from) {
+    begin_with(v, from, NULL);
+}
+
+static void forget(EventStream *v) {
+    json_unref(v->args);
+    json_unref(v->wanted);
+    json_unref(v->runs);
+    json_unref(v->ended_at);
+    mem_free(v->thread);
+    mem_free(v);
+}
+
+static bool has_ended(Json run) {
+    Json status = json_object_get_c(run, "status");
+    return json_string_is(status, "completed") || json_string_is(status, "cancelled") ||
+           json_truthy(json_object_get_c(run, "over"));
+}
+
+/* The run is there: whoever comes back after its end has heard all of it. */
+static void on_found(void *ctx, Json run, const Error *err) {
+    EventStream *v = ctx;
+    Exchange *x = v->exchange;
+    const char *last = x->request ? web_header(x->request, "last-event-id") : NULL;
+    if (!x->request || err) {
+        if (x->request) {
+            exchange_fail(x, err);
+        } else {
+            exchange_free(x);
+        }
+        json_unref(run);
+        forget(v);
+        return;
+    }
+    Json number = json_object_get_c(run, "run"), head = json_object_get_c(run, "checkpoint");
+    Json from = place_of(v, last);
+    const char *thread = json_object_text(run, "thread");
+    if (thread) { /* it may have been asked for by its number */
+        mem_free(v->thread);
+        v->thread = mem_strdup(thread);
+    }
+    v->run = json_tag(number) == JSON_TAG_INT ? number.i : 0;
+    v->cursor = json_tag(from) == JSON_TAG_INT ? from.i : 0;
+    bool all_told = v->was_settled && json_tag(head) == JSON_TAG_INT && v->cursor >= head.i * 2;
+    bool left = v->attach && last && !strcmp(last, "attached") &&
+                !json_string_is(json_object_get_c(run, "status"), "paused") &&
+                !json_string_is(json_object_get_c(run, "status"), "running");
+    if ((has_ended(run) && all_told) || left) {
+        exchange_answer(x, 204, json_none());
+        forget(v);
+    } else {
+        begin(v, from);
+    }
+    json_unref(run);
+}
+
+/* args: of run_events, consumed. */
+static EventStream *stream_new(Exchange *x, const char *thread, Json args) {
+    EventStream *v = mem_zalloc(sizeof *v);
+    *v = (EventStream){.server = x->server,
+                       .exchange = x,
+                       .asker = x->asker,
+                       .args = args,
+                       .wanted = json_none(),
+                       .runs = json_object(),
+                       .ended_at = json_object(),
+                       .since = now_ms(),
+                       .thread = mem_strdup(thread),
+                       .attach = json_truthy(json_object_get_c(args, "attach")),
+                       .plain = web_header(x->request, "pawl-client") != NULL};
+    Json types = json_ref(json_object_get_c(v->args, "types"));
+    if (!v->plain) v->wanted = event_names_taken(&types);
+    v->args = json_object_remove(v->args, json_string_c("types"));
+    v->args = OBJECT_ADD(v->args, KEY("types", types));
+    return v;
+}
+
+bool events_are_wanted(const Exchange *x, const Operation *op) {
+    const char *accept = web_header(x->request, "accept");
+    return (!strcmp(op->name, "run_start") || !strcmp(op->name, "run_resume")) && accept &&
+           strstr(accept, "text/event-stream");
+}
+
+/* What is to be heard of a run that was just begun: as in a query of its events. JSON_NONE: what was sent is none. */
+static Json listen_args(const Exchange *x, const char *thread, SubscriptionSpec *spec) {
+    static const char path[] = "/runs/-/events";
+    RouteMatch match = route_find("GET", path, sizeof path - 1);
+    Json args = route_args(&match, web_header(x->request, "pawl-listen"), json_none(), NULL);
+    if (json_is_none(args)) return args;
+    args = OBJECT_ADD(args, KEY("thread", thread));
+    args = json_object_remove(args, json_string_c("from"));
+    args = json_object_remove(args, json_string_c("attach"));
+    if (!operation_check(route_operation(match.route), args, NULL) ||
+        !subscription_asked(args, spec, NULL)) {
+        json_clear(&args);
+    }
+    return args;
+}
+
+bool events_follow(Exchange *x, Json answer) {
+    const char *thread = json_object_text(answer, "thread");
+    SubscriptionSpec spec = {.thread = thread};
+    Json number = json_object_get_c(answer, "run");
+    Json args = thread ? listen_args(x, thread, &spec) : json_none();
+    if (json_is_none(args)) return false;
+    EventStream *v = stream_new(x, thread, args);
+    Buf first = BUF_INIT;
+    v->run = json_tag(number) == JSON_TAG_INT ? number.i : 0;
+    buf_adds(&first, "event: answer\ndata: ");
+    json_print(answer, &(JsonPrintOptions){0}, &first);
+    buf_adds(&first, "\n\n");
+    json_unref(answer);
+    begin_with(v, json_none(), &first);
+    buf_clear(&first);
+    return true;
+}
+
+void events_request(Exchange *x) {
+    Server *s = x->server;
+    EventStream *v = stream_new(x, x->thread, json_ref(x->args));
+    Error err = ERROR_INIT;
+    SubscriptionSpec spec = {.thread = v->thread};
+    bool fine = subscription_asked(v->args, &spec, &err);
+    if (fine &&
+        json_is_none(v->wanted)) { /* what is not wanted is let fall here: the end has to be seen */
+        v->wanted = json_ref(json_object_get_c(v->args, "types"));
+    }
+    v->args = json_object_remove(v->args, json_string_c("types"));
+    if (!fine) {
+        exchange_fail(x, &err);
+        forget(v);
+    } else if (!v->thread) {
+        Json from = place_of(v, web_header(x->request, "last-event-id"));
+        begin(v, from);
+    } else if (v->attach) {
+        client_call(s->options.client, "run_open", OBJECT(KEY("thread", v->thread)), on_found, v);
+    } else {
+        operation_call(client_host(s->options.client), "run_get", OBJECT(KEY("thread", v->thread)),
+                       (Reply){.give = on_found, .ctx = v});
+    }
+}

@@ -1,0 +1,287 @@
+/* openapi.c - the OpenAPI document: a path for each route, from the rows. */
+#include "server_inside.h"
+
+#include "json_shape.h"
+#include "mem.h"
+#include "things.h"
+
+#include <string.h>
+
+#define COMPONENTS "#/components/schemas/"
+
+/* ---- schemas ---- */
+
+/* A reference to a named shape leads to $defs of its own document: here all of them are components. Consumes it. */
+static Json moved(Json schema) {
+    Json out = schema, key, value;
+    if (json_kind(schema) == JSON_ARRAY) {
+        out = json_array();
+        for (size_t i = 0; i < json_array_len(schema); i++) {
+            out = json_array_push(out, moved(json_ref(json_array_get(schema, i))));
+        }
+        json_unref(schema);
+    } else if (json_kind(schema) == JSON_OBJECT) {
+        out = json_object();
+        for (size_t pos = 0; json_object_next(schema, &pos, &key, &value);) {
+            const char *text = json_kind(value) == JSON_STRING ? json_string_data(&value) : "";
+            bool ref = json_string_is(key, "$ref") && !strncmp(text, "#/$defs/", 8);
+            Json now = ref ? json_string_fmt(COMPONENTS "%s", text + 8) : moved(json_ref(value));
+            out = json_object_set(out, json_ref(key), now);
+        }
+        json_unref(schema);
+    }
+    return out;
+}
+
+/* The schema of a shape; the named ones that it uses become components. */
+static Json schema_of(const char *text, Json *components) {
+    Shape *shape = shape_compile(text, thing_shapes, NULL);
+    if (!shape) return json_object();
+    Json schema = shape_schema(shape), key, value;
+    Json defs = json_object_get_c(schema, "$defs");
+    for (size_t pos = 0;
+         json_kind(defs) == JSON_OBJECT && json_object_next(defs, &pos, &key, &value);) {
+        if (json_is_none(json_object_get(*components, key))) {
+            *components = json_object_set(*components, json_ref(key), moved(json_ref(value)));
+        }
+    }
+    schema = json_object_remove(schema, json_string_c("$defs"));
+    schema = json_object_remove(schema, json_string_c("$schema"));
+    shape_free(shape);
+    return moved(schema);
+}
+
+static Json type_json(const char *type) {
+    return OBJECT(KEY("type", type));
+}
+
+static Json any_of(Json a, Json b) {
+    return OBJECT(KEY("anyOf", ARRAY(a, b)));
+}
+
+/* What an argument may be. */
+static Json arg_schema(const OperationArg *a, Json *components) {
+    Json out;
+    bool bounded = a->min || a->max;
+    switch (a->type) {
+    case ARG_INT: out = type_json("integer"); break;
+    case ARG_NUMBER: out = type_json("number"); break;
+    case ARG_BOOL: out = type_json("boolean"); break;
+    case ARG_TEXT: out = type_json("string"); break;
+    case ARG_FRAME: out = OBJECT_ADD(type_json("integer"), KEY("minimum", json_int(1))); break;
+    case ARG_FRAMES:
+        out =
+            any_of(OBJECT_ADD(type_json("integer"), KEY("minimum", json_int(1))),
+                   OBJECT_ADD(type_json("string"),
+                              KEY("enum", ARRAY(json_string_c("all"), json_string_c("selected")))));
+        break;
+    case ARG_PATH:
+        out = any_of(type_json("string"),
+                     OBJECT_ADD(type_json("array"),
+                                KEY("items", any_of(type_json("string"), type_json("integer")))));
+        break;
+    case ARG_ARRAY:
+        out = a->shape ? schema_of(a->shape, components)
+                       : OBJECT_ADD(type_json("array"), KEY("items", json_object()));
+        break;
+    case ARG_OBJECT: out = a->shape ? schema_of(a->shape, components) : type_json("object"); break;
+    default: out = json_object(); break;
+    }
+    if (a->words) {
+        Json words = json_array();
+        for (const char *const *w = a->words; *w; w++) {
+            words = json_array_push(words, json_string_c(*w));
+        }
+        out = OBJECT_ADD(out, KEY("enum", words));
+    }
+    if (bounded) {
+        out = OBJECT_ADD(out, KEY("minimum", a->min),
+                         KEY("maximum", a->max == ARG_COUNTING ? json_none() : json_int(a->max)));
+    }
+    if (a->nullable) out = any_of(out, type_json("null"));
+    return OBJECT_ADD(out, KEY("description", a->about));
+}
+
+/* ---- a route ---- */
+
+static bool in_path(const char *route, const char *name) {
+    const char *at = route;
+    size_t len = strlen(name);
+    while ((at = strchr(at, '{'))) {
+        at++;
+        if (!strncmp(at, name, len) && at[len] == '}') return true;
+    }
+    return false;
+}
+
+static Json parameter(const char *where, const char *name, Json schema, bool required) {
+    bool content = json_kind(json_object_get_c(schema, "anyOf")) == JSON_ARRAY ||
+                   json_string_is(json_object_get_c(schema, "type"), "object") ||
+                   json_string_is(json_object_get_c(schema, "type"), "array");
+    Json out = OBJECT(KEY("name", name), KEY("in", where), KEY("required", required));
+    if (content && !strcmp(where, "query")) { /* as JSON in the text of the query */
+        return OBJECT_ADD(
+            out, KEY("content", OBJECT(KEY("application/json", OBJECT(KEY("schema", schema))))));
+    }
+    return OBJECT_ADD(out, KEY("schema", schema));
+}
+
+static Json body_schema(const Operation *op, const char *route, Json *components) {
+    Json properties = json_object(), required = json_array(), one_of = json_array();
+    for (const OperationArg *a = op->args; a && a->name; a++) {
+        if (in_path(route, a->name)) continue;
+        properties = json_object_with(properties, a->name, arg_schema(a, components));
+        if (a->required) required = json_array_push(required, json_string_c(a->name));
+        if (a->one_of) {
+            Json alone = json_array_push(json_array(), json_string_c(a->name));
+            one_of = json_array_push(one_of, OBJECT(KEY("required", alone)));
+        }
+    }
+    Json out = OBJECT(KEY("type", "object"), KEY("properties", properties),
+                      KEY("additionalProperties", json_bool(false)));
+    if (json_array_len(required)) out = OBJECT_ADD(out, KEY("required", json_ref(required)));
+    if (json_array_len(one_of) > 1) out = OBJECT_ADD(out, KEY("oneOf", json_ref(one_of)));
+    json_unref(required);
+    json_unref(one_of);
+    return out;
+}
+
+static Json parameters(const Operation *op, const char *route, bool query, Json *components) {
+    Json out = json_array();
+    const char *at = strchr(route, ' ') + 1;
+    while ((at = strchr(at, '{'))) {
+        size_t len = strcspn(++at, "}");
+        char name[64];
+        snprintf(name, sizeof name, "%.*s", (int)len, at);
+        const OperationArg *a = op->args;
+        while (a && a->name && strcmp(a->name, name) != 0) a++;
+        Json schema = a && a->name && a->type != ARG_PATH
+                          ? arg_schema(a, components)
+                          : OBJECT(KEY("type", "string"),
+                                   KEY("description", "the run: its name, its number, or the id of "
+                                                      "its debug session"));
+        out = json_array_push(out, parameter("path", name, schema, true));
+    }
+    for (const OperationArg *a = op->args; query && a && a->name; a++) {
+        if (in_path(route, a->name)) continue;
+        out = json_array_push(out,
+                              parameter("query", a->name, arg_schema(a, components), a->required));
+    }
+    return out;
+}
+
+static Json content(const char *type, Json schema) {
+    return json_object_with(json_object(), type, OBJECT(KEY("schema", schema)));
+}
+
+static Json response(const char *about, const char *type, Json schema) {
+    return OBJECT(KEY("description", about), KEY("content", content(type, schema)));
+}
+
+static Json operation_of(const Operation *op, const Route *route, Json *components) {
+    const char *text = route_text(route);
+    bool query = !strncmp(text, "GET ", 4) || !strncmp(text, "DELETE ", 7);
+    size_t path = strcspn(text, " ") + 2, group = strcspn(text + path, "/");
+    char tag[40], id[160];
+    snprintf(tag, sizeof tag, "%.*s", (int)group, text + path);
+    snprintf(id, sizeof id, "%s%s", op->name, route_is_alias(route) ? "_by_" : "");
+    for (const char *c = text; route_is_alias(route) && *c; c++) {
+        size_t n = strlen(id);
+        if (n + 1 < sizeof id) {
+            bool letter = (*c >= 'a' && *c <= 'z') || (*c >= 'A' && *c <= 'Z');
+            id[n] = letter ? *c : '_';
+            id[n + 1] = '\0';
+        }
+    }
+    Json problem = OBJECT(KEY("$ref", COMPONENTS "Problem"));
+    bool made = !strcmp(op->name, "run_start");
+    Json answers = json_object();
+    if (op->stream) {
+        answers =
+            OBJECT_ADD(answers,
+                       KEY("200", response("Server-Sent Events; `id` is where to go on.",
+                                           "text/event-stream", type_json("string"))),
+                       KEY("204", OBJECT(KEY("description", "The run has ended, and all of it was "
+                                                            "told."))));
+    } else {
+        answers = json_object_with(answers, made ? "201" : "200",
+                                   response(made ? "The run has begun." : "The answer.",
+                                            "application/json", schema_of(op->answer, components)));
+        if (made) {
+            answers = OBJECT_ADD(
+                answers, KEY("200", response("It was begun before, with the same "
+                                             "Idempotency-Key.",
+                                             "application/json", schema_of("RUN", components))));
+        }
+    }
+    answers = OBJECT_ADD(answers, KEY("default", response("What is wrong, and what can be done.",
+                                                          "application/problem+json", problem)));
+    Json out = OBJECT(KEY("operationId", (const char *)id), KEY("summary", op->summary),
+                      KEY("tags", json_array_push(json_array(), json_string_c(tag))),
+                      KEY("x-scope", operation_scope_names[op->scope]),
+                      KEY("parameters", parameters(op, text, query, components)),
+                      KEY("responses", answers));
+    if (!query) {
+        Json body =
+            OBJECT(KEY("content", content("application/json", body_schema(op, text, components))));
+        out = OBJECT_ADD(out, KEY("requestBody", body));
+    }
+    return out;
+}
+
+/* ---- the document ---- */
+
+#define SERVER_SHAPE                                                                              \
+    "{version: text, store?: text, auth: bool, folder?: text, workflows?: text, started: time, "  \
+    "limits: {body: int, rate: int}, load: {runs_held: int, runs_moving: int, connections: int, " \
+    "streams: int, sockets: int, memory: int, loop_lag_ms: number}}"
+
+static Json add_path(Json paths, const char *path, const char *method, Json operation) {
+    Json item = json_ref(json_object_get_c(paths, path));
+    if (json_is_none(item)) item = json_object();
+    return json_object_with(paths, path, json_object_with(item, method, operation));
+}
+
+Json server_openapi(void) {
+    Json paths = json_object(), components = json_object();
+    for (const Route *r = route_next(NULL); r; r = route_next(r)) {
+        const char *text = route_text(r), *path = strchr(text, ' ') + 1;
+        char method[16];
+        size_t n = strcspn(text, " ");
+        for (size_t i = 0; i < n; i++) method[i] = (char)(text[i] | 0x20);
+        method[n] = '\0';
+        /* An alias takes what its row takes under other names; it is said in words, not as a schema that would refuse them. */
+        if (route_is_alias(r)) continue;
+        paths = add_path(paths, path, method, operation_of(route_operation(r), r, &components));
+    }
+    Json server = OBJECT(
+        KEY("operationId", "server"), KEY("summary", "say who answers"),
+        KEY("tags", json_array_push(json_array(), json_string_c("server"))), KEY("x-scope", "read"),
+        KEY("responses", OBJECT(KEY("200", response("The answer.", "application/json",
+                                                    schema_of(SERVER_SHAPE, &components))))));
+    paths = add_path(paths, "/server", "get", server);
+    components = json_object_with(
+        components, "Problem",
+        schema_of(
+            "{type: text, title: text, status: int, code: text, detail: text, way_out?: text, "
+            "field?: text, line?: int, column?: int, ...}",
+            &components));
+    Json bearer = OBJECT(KEY("type", "http"), KEY("scheme", "bearer"));
+    Json cookie = OBJECT(KEY("type", "apiKey"), KEY("in", "cookie"), KEY("name", "pawl_token"));
+    Json none = json_array_push(json_array(), json_object());
+    none = json_array_push(none, OBJECT(KEY("token", json_array())));
+    none = json_array_push(none, OBJECT(KEY("cookie", json_array())));
+    return OBJECT(
+        KEY("openapi", "3.1.0"),
+        KEY("info",
+            OBJECT(
+                KEY("title", "Pawl"), KEY("version", PAWL_VERSION),
+                KEY("description",
+                    "Runs workflows, and lets people stop inside of a running one. Names of fields "
+                    "may also be written in camelCase."))),
+        KEY("servers", json_array_push(json_array(), OBJECT(KEY("url", "/api/v1")))),
+        KEY("security", none), KEY("paths", paths),
+        KEY("components",
+            OBJECT(KEY("schemas", components),
+                   KEY("securitySchemes", OBJECT(KEY("token", bearer), KEY("cookie", cookie))))));
+}

@@ -1,0 +1,244 @@
+/* rest.c - an operation by its route: a request becomes arguments, the answer becomes a response.
+ *
+ * What only reads the store is done on another thread and printed there. What belongs to a run goes where that run is
+ * (client.h). What changes a debug session needs a window, which the server is (windows.c). */
+#include "server_inside.h"
+
+#include "json_error.h"
+#include "json_parse.h"
+#include "json_print.h"
+#include "mem.h"
+#include "trace.h"
+
+#include <openssl/evp.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { DEPTH_MAX = 512, KEY_BYTES = 200 };
+
+void rest_head(Exchange *x) {
+    const Operation *op = route_operation(x->match.route);
+    size_t max = x->server->options.max_body ? x->server->options.max_body : BODY_MAX;
+    web_body_max(x->request, !strcmp(op->name, "run_import") ? max * BODY_MAX_IMPORT : max);
+}
+
+void rest_gone(Exchange *x) {
+    x->request = NULL;
+}
+
+/* ---- answers ---- */
+
+/* What is told of the same checkpoint is the same, so whoever has it need not get it again. */
+static void set_etag(Exchange *x, const Buf *text) {
+    unsigned char hash[EVP_MAX_MD_SIZE];
+    const Operation *op = route_operation(x->match.route);
+    if (json_is_none(x->args) || op->scope != SCOPE_READ ||
+        json_is_none(json_object_get_c(x->args, "checkpoint")) || !text->len) {
+        return;
+    }
+    EVP_Digest(text->data, text->len, hash, NULL, EVP_sha256(), NULL);
+    snprintf(x->etag, sizeof x->etag, "\"%02x%02x%02x%02x%02x%02x%02x%02x\"", hash[0], hash[1],
+             hash[2], hash[3], hash[4], hash[5], hash[6], hash[7]);
+}
+
+static bool is_known(const Exchange *x) {
+    const char *has = x->etag[0] ? web_header(x->request, "if-none-match") : NULL;
+    return has && strstr(has, x->etag);
+}
+
+/* Consumes the answer. */
+static void give(Exchange *x, Json answer) {
+    const Operation *op = route_operation(x->match.route);
+    bool starts = !strcmp(op->name, "run_start"), opens = !strcmp(op->name, "run_open");
+    if (starts || opens) {
+        const char *thread = json_object_text(answer, "thread");
+        x->created = starts;
+        if (thread) {
+            mem_free(x->thread);
+            x->thread = mem_strdup(thread);
+        }
+        bool listens = events_are_wanted(x, op); /* and lets the run rest where it is paused */
+        bool debugs = !json_is_none(json_object_get_c(x->args, "debug"));
+        if (thread && (opens || (debugs && !listens))) windows_keep(x->server->windows, thread);
+    }
+    if (events_are_wanted(x, op) && events_follow(x, answer)) return;
+    Buf text = BUF_INIT;
+    json_print(answer, &(JsonPrintOptions){0}, &text);
+    json_unref(answer);
+    set_etag(x, &text);
+    exchange_answer_text(x, is_known(x) ? 304 : x->created ? 201 : 200, &text);
+    buf_clear(&text);
+}
+
+/* A run that was begun with this key, or under this name, is there already: that is the answer. */
+static void on_again(void *ctx, Json run, const Error *err) {
+    Exchange *x = ctx;
+    if (!x->request) {
+        json_unref(run);
+        exchange_free(x);
+    } else if (err) {
+        exchange_fail(x, err);
+    } else {
+        exchange_answer(x, 200, run);
+    }
+}
+
+static void on_reply(void *ctx, Json answer, const Error *err) {
+    Exchange *x = ctx;
+    if (!x->request) {
+        json_unref(answer);
+        exchange_free(x);
+    } else if (err && err->code == ERR_EXISTS && x->key[0]) {
+        operation_call(client_host(x->server->options.client), "run_get",
+                       OBJECT(KEY("thread", json_ref(json_object_get_c(x->args, "thread")))),
+                       (Reply){.give = on_again, .ctx = x});
+    } else if (err) {
+        exchange_fail(x, err);
+    } else {
+        give(x, answer);
+    }
+}
+
+static void on_text(void *ctx, Buf *text) {
+    Exchange *x = ctx;
+    if (!x->request) {
+        exchange_free(x);
+        return;
+    }
+    set_etag(x, text);
+    exchange_answer_text(x, is_known(x) ? 304 : 200, text);
+}
+
+/* ---- asking ---- */
+
+static void call(Exchange *x) {
+    const Operation *op = route_operation(x->match.route);
+    Client *client = x->server->options.client;
+    if (op->read || op->make || !operation_is_of_run(op)) {
+        operation_call(client_host(client), op->name, json_ref(x->args),
+                       (Reply){.give = on_reply, .ctx = x, .text = op->read ? on_text : NULL});
+    } else {
+        client_call(client, op->name, json_ref(x->args), on_reply, x);
+    }
+}
+
+static void on_window(void *ctx, const Error *err) {
+    Exchange *x = ctx;
+    if (!x->request) {
+        exchange_free(x);
+    } else if (err) {
+        exchange_fail(x, err);
+    } else {
+        call(x);
+    }
+}
+
+/* The same key is the same run, also when the server died between the two: it is in the name of the thread. */
+static void name_by_key(Exchange *x) {
+    const char *key = web_header(x->request, "idempotency-key");
+    unsigned char hash[EVP_MAX_MD_SIZE];
+    EVP_MD_CTX *ctx = EVP_MD_CTX_new();
+    if (!key || !key[0] || !json_is_none(json_object_get_c(x->args, "thread"))) {
+        EVP_MD_CTX_free(
+            ctx); /* a name of its own is the key already: who asks again hears that it exists */
+        return;
+    }
+    EVP_DigestInit_ex(ctx, EVP_sha256(), NULL);
+    EVP_DigestUpdate(ctx, x->asker.name, strlen(x->asker.name) + 1);
+    EVP_DigestUpdate(ctx, key, strlen(key));
+    EVP_DigestFinal_ex(ctx, hash, NULL);
+    EVP_MD_CTX_free(ctx);
+    for (int i = 0; i < 16; i++) snprintf(x->key + 2 * i, 3, "%02x", hash[i]);
+    x->args = json_object_with(x->args, "thread", json_string_fmt("key-%s", x->key));
+}
+
+/* The trace that whoever asks is in, unless the arguments name one. A header that is none is as good as not there. */
+static void take_trace(Exchange *x) {
+    const char *parent = web_header(x->request, "traceparent"),
+               *state = web_header(x->request, "tracestate");
+    TraceContext t;
+    if (!parent || !json_is_none(json_object_get_c(x->args, "traceparent"))) return;
+    if (!trace_parse(parent, strlen(parent), &t)) {
+        server_log(x->server, LEVEL_WARN,
+                   "the header traceparent is none of W3C Trace Context, and is ignored",
+                   OBJECT(KEY("request", x->id),
+                          KEY("traceparent", json_string(parent, strnlen(parent, 64)))));
+        return;
+    }
+    x->args = json_object_with(x->args, "traceparent", json_string_c(parent));
+    if (state && trace_state_fits(state, strlen(state))) {
+        x->args = json_object_with(x->args, "tracestate", json_string_c(state));
+    }
+}
+
+static bool has_json(const WebRequest *r) {
+    const char *type = web_header(r, "content-type");
+    size_t len = type ? strcspn(type, "; \t") : 0;
+    return (len == 16 && !strncasecmp(type, "application/json", len)) ||
+           (len > 5 && !strncasecmp(type + len - 5, "+json", 5));
+}
+
+/* The body; JSON_NONE without one. False: it was answered. */
+static bool read_body(Exchange *x, Json *body) {
+    size_t len = 0;
+    const char *text = web_body(x->request, &len);
+    Error err = ERROR_INIT;
+    *body = json_none();
+    if (!len) return true;
+    if (!has_json(x->request)) {
+        exchange_refuse(x, 415, "not_json", "A body is sent as Content-Type: application/json.");
+        return false;
+    }
+    size_t heap = 32 * len + (1 << 20);
+    *body =
+        json_parse(text, len, &(JsonParseOptions){.max_depth = DEPTH_MAX, .max_bytes = heap}, &err);
+    if (!json_is_none(*body)) return true;
+    error_wrap(&err, "The body is no JSON");
+    err.code = ERR_SYNTAX;
+    error_fact(&err, "field", "body");
+    exchange_fail(x, &err);
+    return false;
+}
+
+/* What is called a thread may be the id of a debug session. */
+static void find_thread(Exchange *x) {
+    Json said = json_object_get_c(x->args, "thread");
+    if (json_kind(said) != JSON_STRING) return;
+    x->thread = thread_of_id(x->server, json_string_data(&said), json_string_len(said));
+    if (strcmp(x->thread, json_string_data(&said)) != 0) {
+        x->args = json_object_with(x->args, "thread", json_string_c(x->thread));
+    }
+}
+
+void rest_request(Exchange *x) {
+    const Operation *op = route_operation(x->match.route);
+    const char *query = strchr(web_target(x->request), '?');
+    Error err = ERROR_INIT;
+    Json body;
+    if (!read_body(x, &body)) return;
+    x->args = route_args(&x->match, query ? query + 1 : NULL, body, &err);
+    json_unref(body);
+    if (json_is_none(x->args)) {
+        exchange_fail(x, &err);
+        return;
+    }
+    if (!auth_allows(x->server, &x->asker, op, x->args, &err)) {
+        exchange_refuse(x, 403, "forbidden", "%s", err.msg);
+        return;
+    }
+    find_thread(x);
+    if (!strcmp(op->name, "run_start")) {
+        name_by_key(x);
+        take_trace(x);
+    }
+    if (!operation_check(op, x->args, &err)) { /* before a run is taken for it */
+        exchange_fail(x, &err);
+    } else if (op->stream) {
+        events_request(x);
+    } else if (operation_is_of_run(op) && op->scope == SCOPE_DEBUG && x->thread &&
+               strcmp(op->name, "run_open") != 0) {
+        windows_want(x->server->windows, x->thread, on_window, x);
+    } else {
+        call(x);
+    }
+}

@@ -1,0 +1,187 @@
+/* server_inside.h - what the files of the server share.
+ *
+ * Reading order: server.c (who has come, and for what), rest.c (an operation by its route), events.c (Server-Sent Events),
+ * websocket.c, windows.c (sessions that are debugged over REST), auth.c, problem.c, event_name.c, openapi.c, metrics.c.
+ */
+#ifndef PAWL_SERVER_INSIDE_H
+#define PAWL_SERVER_INSIDE_H
+
+#include "json_build.h"
+#include "route.h"
+#include "server.h"
+#include "subscription.h"
+#include "tokens.h"
+#include "web_server.h"
+
+enum {
+    BODY_MAX = 8 << 20,
+    BODY_MAX_IMPORT = 16, /* times that */
+    RATE = 2000,
+    WINDOW_IDLE_MS = 300000,
+    GRACE_MS = 10000,
+    STATUS_CLASSES = 6,
+};
+
+/* Who asks. */
+typedef struct Asker {
+    OperationScope scope;
+    char name[64]; /* of the token; "" without one */
+    char id[24];   /* the same */
+} Asker;
+
+typedef struct Exchange Exchange;
+typedef struct EventStream EventStream;
+typedef struct Talk Talk;
+typedef struct Windows Windows;
+typedef struct Orphans Orphans;
+typedef struct Rates Rates;
+
+struct Server {
+    ServerOptions options;
+    char **hosts;
+    bool loopback; /* only addresses of this machine are listened at */
+    WebServer *web;
+    TokenSet *tokens; /* NULL: none are needed */
+    Rates *rates;
+    Windows *windows;
+    Orphans *orphans;
+    Exchange *exchanges;  /* under way */
+    EventStream *streams; /* open */
+    Talk *talks;          /* the same, over WebSockets */
+    uint64_t last_request;
+    int64_t started; /* ms since 1970 */
+    uint64_t answered[STATUS_CLASSES];
+    uint64_t events_sent;
+    double lag_ms; /* of the loop, at its last look */
+    uv_timer_t *look;
+    uint64_t looked;
+    int64_t changes_asked,
+        changes_seen; /* ms since 1970: what changed before that was looked at (events.c) */
+    size_t pending;   /* questions of its own that are not answered yet */
+    bool closing;
+    void (*closed)(void *ctx);
+    void *closed_ctx;
+};
+
+/* A request that is being answered. */
+struct Exchange {
+    Server *server;
+    Exchange *prev, *next;
+    WebRequest *request; /* NULL: whoever asked has gone */
+    Asker asker;
+    char id[24];
+    uint64_t began; /* uv_hrtime() */
+    RouteMatch match;
+    char *thread;  /* that it is about; NULL: none */
+    Json args;     /* of the operation */
+    bool asked;    /* somebody is at it, and will answer or free it */
+    bool created;  /* its answer is of something new */
+    char key[65];  /* of Idempotency-Key; "" without one */
+    char etag[32]; /* "" where the answer may change */
+};
+
+/* ---- server.c ---- */
+
+void server_let_go(Server *s); /* frees it once it is closed and nothing is under way any more */
+void exchange_free(Exchange *x);
+/* Answers and frees. Consumes the value; text: printed already, its bytes are taken. */
+void exchange_answer(Exchange *x, int status, Json value);
+void exchange_answer_text(Exchange *x, int status, Buf *text);
+void exchange_fail(Exchange *x, const Error *err);
+/* With a status of its own instead of the one that follows from the code. */
+void exchange_refuse(Exchange *x, int status, const char *code, const char *fmt, ...)
+    __attribute__((format(printf, 4, 5)));
+void exchange_note(Exchange *x,
+                   int status); /* it is answered otherwise: for the log and the counts */
+void server_log(Server *s, ServerLevel level, const char *message,
+                Json fields); /* consumes fields */
+
+/* ---- auth.c ---- */
+
+/* The path without /api/v1 or /api; NULL: it is none of the API's. */
+const char *api_path(const char *target);
+
+/* Whether the request comes from where it may; answers it otherwise. */
+bool auth_check_place(Exchange *x);
+/* Who asks; answers with 401 otherwise. */
+bool auth_find(Exchange *x);
+/* May the asker do that? Answers with 403 otherwise, or says it in *err. */
+bool auth_allows(const Server *s, const Asker *asker, const Operation *op, Json args, Error *err);
+/* Whether the token counts that somebody came with: it may have been revoked, or have expired, since. */
+bool auth_still(const Server *s, const Asker *asker);
+/* Of the number of requests; answers with 429 otherwise. */
+bool auth_check_rate(Exchange *x);
+void rates_free(Rates *rates);
+
+void auth_sign_in(Exchange *x);
+void auth_sign_out(Exchange *x);
+
+/* ---- problem.c ---- */
+
+int problem_status(const Error *err);
+Json problem_json(const Error *err, int status); /* with the way out that HTTP has */
+
+/* ---- rest.c ---- */
+
+void rest_head(Exchange *x);    /* the route is known: the length of its body */
+void rest_request(Exchange *x); /* the body is there */
+void rest_gone(Exchange *x);
+
+/* ---- windows.c ---- */
+
+Windows *windows_new(Server *s);
+void windows_free(Windows *w);
+/* Sees to it that the session of a run has a window, and then calls then(); with *err when the run cannot be taken. */
+typedef void (*WindowReady)(void *ctx, const Error *err);
+void windows_want(Windows *w, const char *thread, WindowReady then, void *ctx);
+/* A run that was just begun with a session. */
+void windows_keep(Windows *w, const char *thread);
+size_t windows_count(const Windows *w);
+
+/* The thread that an id of a session, "debug-17-...", a number or a name means; given. */
+char *thread_of_id(const Server *s, const char *id, size_t len);
+
+/* ---- orphans.c ---- */
+
+Orphans *orphans_new(Server *s);
+void orphans_free(Orphans *o);
+
+/* ---- events.c ---- */
+
+void events_request(Exchange *x);
+/* Whether who begins or resumes a run wants to hear what it does, in place of the answer alone (Accept). */
+bool events_are_wanted(const Exchange *x, const Operation *op);
+/* The answer, as the first event (`answer`), and what the run does from its first turn on; which of it, the header Pawl-Listen
+ * says, as the query of GET .../events does. Consumes the answer; false, and not consumed, when that is nothing. */
+bool events_follow(Exchange *x, Json answer);
+void event_stream_end(EventStream *stream);
+void events_look(
+    Server *
+        s); /* every second: whether runs go on whose streams rest, and who has heard nothing for long */
+
+/* ---- event_name.c ---- */
+
+/* What an event is called outside: "node.completed", "debug.frame.paused". */
+const char *event_name(Json event);
+/* Whether it is among those that somebody asked for by such names, "debug" and "node.*" meaning all of theirs; words that events
+ * have inside mean just those. name: of the event. */
+bool event_is_wanted(Json event, const char *name, Json wanted);
+/* Takes such names out of `types`, which operations know nothing of, and with them the words from inside that stand beside
+ * them; JSON_NONE: there were none. Consumes *types and sets it to what is left, JSON_NONE for nothing. */
+Json event_names_taken(Json *types);
+/* The event as it is told outside, with what somebody who sees a frame pause wants to know. Consumes it. */
+Json event_told(Server *s, Json event, const char *name);
+
+/* ---- websocket.c ---- */
+
+bool talk_is_wanted(const Exchange *x);
+void talk_begin(Exchange *x);
+void talks_close(Server *s);
+void talks_look(Server *s); /* every second: whether their tokens still count */
+
+/* ---- openapi.c, metrics.c ---- */
+
+void metrics_text(const Server *s, Buf *out);
+Json server_json(const Server *s);
+
+#endif

@@ -1,0 +1,195 @@
+/* windows.c - the debug sessions of those who ask over REST and do not stay.
+ *
+ * A session needs a window (host.h), or its run settles as paused. Here the server is the window: from the first
+ * change that is asked of a session until nobody has asked for WINDOW_IDLE_MS. What the session tells is let fall. */
+#include "server_inside.h"
+
+#include "mem.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { LOOK_MS = 15000 };
+
+typedef struct Waiter {
+    struct Waiter *next;
+    WindowReady then;
+    void *ctx;
+} Waiter;
+
+typedef struct Window {
+    Windows *all;
+    struct Window *next;
+    char *thread;
+    ClientEvents *events; /* NULL: the run is being taken */
+    Waiter *waiters;
+    uint64_t used; /* ms of the loop */
+    bool over;     /* to be freed when nothing is told any more */
+} Window;
+
+struct Windows {
+    Server *server;
+    Window *first;
+    size_t n;
+    uv_timer_t *look;
+    bool ending;
+};
+
+static void free_handle(uv_handle_t *handle) {
+    mem_free(handle);
+}
+
+static void window_free(Window *w) {
+    Window **at = &w->all->first;
+    while (*at != w) at = &(*at)->next;
+    *at = w->next;
+    w->all->n--;
+    client_events_end(w->events);
+    mem_free(w->thread);
+    mem_free(w);
+}
+
+/* Those that are over are freed here, and not from inside of what they tell. */
+static void on_look(uv_timer_t *timer) {
+    Windows *all = timer->data;
+    uint64_t now = uv_now(all->server->options.loop);
+    for (Window *w = all->first, *next; w; w = next) {
+        next = w->next;
+        if (w->over || (w->events && now - w->used > WINDOW_IDLE_MS)) window_free(w);
+    }
+}
+
+Windows *windows_new(Server *s) {
+    Windows *all = mem_zalloc(sizeof *all);
+    all->server = s;
+    all->look = mem_zalloc(sizeof *all->look);
+    uv_timer_init(s->options.loop, all->look);
+    all->look->data = all;
+    uv_timer_start(all->look, on_look, LOOK_MS, LOOK_MS);
+    uv_unref((uv_handle_t *)all->look);
+    return all;
+}
+
+static void tell_waiters(Window *w, const Error *err) {
+    while (w->waiters) {
+        Waiter *one = w->waiters;
+        w->waiters = one->next;
+        one->then(one->ctx, err);
+        mem_free(one);
+    }
+}
+
+/* Windows that are still being taken stay until their answer has come: then they see that all has ended. */
+void windows_free(Windows *all) {
+    if (!all) return;
+    all->ending = true;
+    uv_close((uv_handle_t *)all->look, free_handle);
+    bool waits = false;
+    for (Window *w = all->first, *next; w; w = next) {
+        next = w->next;
+        if (w->events || w->over) {
+            window_free(w);
+        } else {
+            waits = true;
+        }
+    }
+    if (!waits) mem_free(all);
+}
+
+size_t windows_count(const Windows *all) {
+    return all->n;
+}
+
+static void on_event(void *ctx, Json event) {
+    (void)ctx;
+    json_unref(event);
+}
+
+static void on_over(void *ctx, const Error *why) {
+    Window *w = ctx;
+    (void)why;
+    w->over = true;
+}
+
+static Window *find(Windows *all, const char *thread) {
+    for (Window *w = all->first; w; w = w->next) {
+        if (!w->over && !strcmp(w->thread, thread)) return w;
+    }
+    return NULL;
+}
+
+static Window *add(Windows *all, const char *thread) {
+    Window *w = mem_zalloc(sizeof *w);
+    *w = (Window){.all = all,
+                  .next = all->first,
+                  .thread = mem_strdup(thread),
+                  .used = uv_now(all->server->options.loop)};
+    all->first = w;
+    all->n++;
+    return w;
+}
+
+static void attach(Window *w) {
+    w->events = client_events(w->all->server->options.client,
+                              OBJECT(KEY("thread", w->thread), KEY("attach", json_bool(true))),
+                              &(ClientListener){on_event, on_over, w});
+}
+
+static void on_opened(void *ctx, Json run, const Error *err) {
+    Window *w = ctx;
+    Windows *all = w->all;
+    if (all->ending) {
+        Error gone = ERROR_INIT;
+        error_set(&gone, ERR_BUSY, "The server is stopping.");
+        tell_waiters(w, &gone);
+        window_free(w);
+        if (!all->n) mem_free(all);
+    } else if (err) {
+        w->over = true;
+        tell_waiters(w, err);
+    } else {
+        attach(w);
+        tell_waiters(w, NULL);
+    }
+    json_unref(run);
+}
+
+void windows_want(Windows *all, const char *thread, WindowReady then, void *ctx) {
+    Window *w = find(all, thread);
+    if (w && w->events) {
+        w->used = uv_now(all->server->options.loop);
+        then(ctx, NULL);
+        return;
+    }
+    bool begins = !w;
+    if (begins) w = add(all, thread);
+    Waiter *one = mem_zalloc(sizeof *one), **last = &w->waiters;
+    *one = (Waiter){.then = then, .ctx = ctx};
+    while (*last) last = &(*last)->next;
+    *last = one;
+    if (begins) {
+        client_call(all->server->options.client, "run_open", OBJECT(KEY("thread", thread)),
+                    on_opened, w);
+    }
+}
+
+void windows_keep(Windows *all, const char *thread) {
+    if (!find(all, thread)) attach(add(all, thread));
+}
+
+/* ---- names ---- */
+
+char *thread_of_id(const Server *s, const char *id, size_t len) {
+    char *text = mem_strndup(id, len), *end;
+    if (strncmp(text, "debug-", 6) != 0 || host_find(client_host(s->options.client), text)) {
+        return text;
+    }
+    long long run = strtoll(text + 6, &end, 10);
+    if (run > 0 && *end == '-' && end[1] >= '0' && end[1] <= '9') {
+        char *number = mem_alloc(24);
+        snprintf(number, 24, "%lld", run);
+        mem_free(text);
+        return number;
+    }
+    return text;
+}

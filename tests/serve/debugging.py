@@ -1,0 +1,265 @@
+#!/usr/bin/env python3
+"""The two flows of a debugger over HTTP: of tests over REST and events, of graphs over a WebSocket. Prints TAP.
+
+    tests/serve/debugging.py PAWL
+"""
+
+import json
+import sys
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+from debugger import BRANCHES  # noqa: E402
+from server import Closed, Server, flow_of  # noqa: E402
+from world import Broken, run_all  # noqa: E402
+
+TASKS = """
+id: test
+config: {n: 1}
+tasks:
+  - {name: run_shell, id: one, config: {command: 'echo "::set-json n 2"'}}
+  - name: run_tasks_concurrent
+    id: both
+    config:
+      tasks:
+        - {name: run_shell, id: left, config: {command: 'echo left >> ran'}}
+        - {name: run_shell, id: right, config: {command: 'echo right >> ran'}}
+  - {name: run_shell, id: skipped, config: {command: 'echo skipped >> ran'}}
+  - {name: run_shell, id: last, config: {envVars: {N: n}, command: 'echo "last $N" >> ran'}}
+"""
+GRAPH = """
+name: graph
+state: {n: 1}
+nodes:
+  - {name: a, jq: '{n: (.n + 1)}'}
+  - {name: b, jq: '{n: (.n * 10)}'}
+  - {name: bad, jq: 'error("no")'}
+  - {name: c, jq: '{c: .n}'}
+edges:
+  - {from: __start__, to: a}
+  - {from: a, to: b}
+  - {from: b, to: bad}
+  - {from: bad, to: c, on: error}
+  - {from: bad, to: c}
+  - {from: c, to: __end__}
+"""
+ASK = "name: ask\nnodes:\n  - {name: q, approval: {prompt: Go?, options: [go, stay]}, output: said}\n"
+
+
+def starts_that_are_refused(world):
+    """a start whose breakpoints cannot be set makes no run, and costs the others nothing"""
+    with Server(world) as s:
+        for bad in ([{"node": "a", "condition": "((("}], [{"node": "a"}, {"type": "q"}], [{}], [{"node": 5}],
+                    [{"node": "a", "position": "above"}]):
+            s.ask("POST", "/runs", {"definition": flow_of(GRAPH), "thread": "t",
+                                    "debug": {"breakpoints": bad}}).gives(400)
+            s.ask("GET", "/runs/t").gives(404)
+        s.ask("POST", "/runs", {"definition": flow_of(ASK), "thread": "waits"}).gives(201)
+        s.ask("POST", "/debug/waits", {"debug": {"breakpoints": [{"node": "q", "condition": "((("}]}}).gives(400)
+        world.same(s.ask("GET", "/runs").gives(200).json.runs[0].thread, "waits")
+        s.ask("POST", "/runs", {"definition": flow_of(GRAPH), "thread": "t",
+                                "debug": {"breakpoints": [{"node": "b"}]}}).gives(201)
+        s.ask("POST", "/runs/waits/resume", {"decision": "go"}).gives(200)
+
+
+def streams_of_debugged_runs(world):
+    """the stream of a run ends with it, although a debugger still has it"""
+    with Server(world) as s:
+        s.ask("POST", "/runs", {"definition": flow_of(GRAPH), "thread": "t",
+                                "debug": {"pause_on_start": True}}).gives(201)
+        stream = s.events("/runs/t/events?from=0")
+        s.ask("POST", "/debug/t/abort", {}).gives(200)
+        told = [event.name for event in stream]
+        world.same(told[-1], "run.cancelled")
+
+
+def keys_of_their_own(world):
+    """a key does not make another's run the answer to a start"""
+    with Server(world) as s:
+        s.ask("POST", "/runs", {"definition": flow_of(ASK), "thread": "theirs"}).gives(201)
+        s.ask("POST", "/runs", {"definition": flow_of(GRAPH), "thread": "theirs"},
+              {"Idempotency-Key": "never used"}).gives(409)
+
+
+def tests_over_rest(world):
+    """a test is scheduled with breakpoints, its frames stepped and changed over REST, followed by events, and let go"""
+    with Server(world) as s:
+        began = s.ask("POST", "/test_runs/schedule_debug", {
+            "definition": flow_of(TASKS), "thread": "t", "pauseOnStart": False, "pauseAllOnBreakpoint": False,
+            "breakpoints": [{"taskId": "left"}, {"taskId": "right"}, {"taskId": "skipped"}]}).gives(201).json
+        stream = s.events("/debug/t/events")
+        world.same(stream.status, 200)
+
+        def both():
+            frames = [f for f in s.ask("GET", "/debug/t/frames").gives(200).json.frames if f.status == "paused"]
+            return {f.id or f.node: f for f in frames} if len(frames) == 2 else None
+        frames = world.until(both, "both tasks of the concurrent one are paused")
+        world.same(sorted(frames), ["left", "right"])
+        left, right = frames["left"].frame, frames["right"].frame
+        world.same(s.ask("GET", f"/debug/{began.session or 't'}").gives(200).json.session.paused, 2)
+        s.ask("POST", f"/debug/t/frames/{left}/variables", {"name": "n", "value": 7}).gives(200)
+        s.ask("POST", f"/debug/t/frames/{left}/evaluate", {"expression": ".n * 2"}).gives(200).has(results=[14])
+        s.ask("POST", f"/debug/t/frames/{right}/evaluate", {"expression": ".n"}).gives(200).has(results=[2])
+        pending = s.ask("GET", f"/debug/t/frames/{left}/pending").gives(200).json.pending
+        world.same([p.value for p in pending], [7])
+        s.ask("POST", f"/debug/t/frames/{left}/inject-task", {
+            "task": {"name": "run_shell", "id": "extra", "config": {"command": "echo extra >> ran"}},
+            "insertMode": "before_current"}).gives(200)
+        world.same(len(s.ask("GET", f"/debug/t/frames/{left}/injected-tasks").json.injected), 1)
+        s.ask("POST", "/debug/t/step", {"frameId": left, "mode": "over"}).gives(200)
+        stream.wait("debug.frame.resumed", frame=left)
+
+        def left_again():
+            return s.ask("POST", "/debug/t/continue", {"frameId": left}).gives(200, 404, 409).status != 409
+        world.until(left_again, "the frame of `left` stands still after the injected task")
+        s.ask("POST", "/debug/t/step", {"frameId": right, "mode": "out"}).gives(200)
+        stream.wait("debug.frame.resumed", frame=right)
+
+        def at(name):
+            def there():
+                found = [f for f in s.ask("GET", "/debug/t/frames").gives(200).json.frames if f.status == "paused"]
+                for f in found:
+                    if (f.id or f.node) == name:
+                        return f
+                for f in found:
+                    s.ask("POST", "/debug/t/continue", {"frameId": f.frame})
+                return None
+            return world.until(there, f"a frame is paused at {name}")
+        frame = at("skipped")
+        s.ask("POST", "/debug/t/skip", {"frameId": frame.frame}).gives(200)
+        stream.wait("debug.task.skipped")
+        exported = s.ask("GET", "/debug/t/export").gives(200).json
+        if "left" not in json.dumps(exported):
+            raise Broken(f"the export does not speak of the run: {exported}")
+        s.ask("DELETE", "/debug/t").gives(200)
+        s.until("t", "completed")
+        lines = world.read("ran").split("\n")
+        world.same(sorted(lines), ["", "extra", "last 2", "left", "right"] if "last 2" in lines
+                   else ["", "extra", "last 7", "left", "right"], "what ran")
+
+
+def what_is_told_of_a_pause(world):
+    """debug.frame.paused has position, reason, breakpoints, the state and the resolved config"""
+    with Server(world) as s:
+        s.begin("t", GRAPH, debug={"pause_on_start": True})
+        s.paused("t")
+        with s.events("/debug/t/events") as stream:
+            s.ask("POST", "/debug/t/breakpoints", {"node": "b"}).gives(200)
+            stream.wait("debug.breakpoint.set")
+            s.ask("POST", "/debug/t/continue", {}).gives(200)
+            paused = stream.wait("debug.frame.paused", node="b")
+            for name in ("thread", "run", "at", "position", "reason", "breakpoints", "keys", "state", "frame"):
+                if paused.data[name] is None:
+                    raise Broken(f"it does not say `{name}`: {paused.data}")
+            world.same(paused.data.state["n"], 2)
+
+
+def graphs_over_a_websocket(world):
+    """set_breakpoints, step_over, inspect_state, get_diff, continue, clear_breakpoints; breakpoint_hit, paused, completed"""
+    with Server(world) as s:
+        run = s.begin("t", GRAPH, debug={"pause_on_start": True})
+        s.paused("t")
+        with s.talk(f"/debug/{run.session or 't'}", root="") as talk:
+            world.same(talk.status, 101)
+            world.same(talk.call("set_breakpoints", {"node_id": "c"}).type, "breakpoints_set")
+            world.same(talk.call("step_over").type, "resumed")
+            paused = talk.wait("paused", node="b")
+            world.same(paused.data.position, "before")
+            world.same(talk.call("inspect_state").data.state["n"], 2)
+            talk.call("set", {"path": ".n", "value": 5})
+            if "changed" not in talk.call("get_diff").data:
+                raise Broken("get_diff has no `changed`")
+            talk.call("set_breakpoints", {"type": "exception", "caught": True})
+            talk.call("continue")
+            world.same(talk.wait("exception").data.node, "bad")
+            talk.call("continue")
+            talk.wait("breakpoint_hit", node="c")
+            world.same(talk.call("clear_breakpoints").type, "breakpoints_cleared")
+            talk.call("continue")
+            talk.wait("completed")
+        world.same(s.run("t").status, "completed")
+        world.same(s.ask("GET", "/runs/t/state?path=.c").json.state, 50)
+
+
+def each_message_has_one_answer(world):
+    """/ws: subscribe, unsubscribe, unknown words, rubbish, binary, and 300 calls at once, each answered once"""
+    with Server(world, "--rate", 100000) as s:
+        s.begin("t", ASK)
+        s.until("t", "interrupted")
+        with s.talk() as talk:
+            one = talk.call("subscribe", {"thread": "t", "from": 0}).data.subscription
+            talk.wait("run.interrupted")
+            talk.wait("over")
+            talk.call("run_resume", {"decision": "go"}, session_id="t")
+            talk.call("subscribe", {"from": 0}, session_id="t")
+            world.same(talk.wait("run.completed").session_id, "t")
+            talk.call("unsubscribe", {"subscription": one})
+            for kind, data in (("nonsense", {}), ("run_events", {"thread": "t"}), ("run_get", {"thread": "nobody"}),
+                               ("run_get", {"thread": 5}), ("run_get", {"x": 1}), ("step", {"thread": "t", "kind": "up"}),
+                               ("subscribe", {"thread": "t", "types": ["nonsense"]}), ("subscribe", {"thread": 5}),
+                               ("run_get", [1]), ("run_get", "t"), (None, {}), (5, {})):
+                answer = talk.refuse(kind, data)
+                if not answer.data.detail or not 400 <= answer.data.status < 500:
+                    raise Broken(f"{kind} {data}: {answer}")
+            for request_id in ("a", 0, -1, 1.5, {"a": [1]}, [None], True, "x" * 1000):
+                world.same(talk.answer_to(talk.say("runs", {}, request_id)).type, "answer", f"request_id {request_id}")
+            for text in (b"{", b"", b"null", b"[]", b"5", b'"text"', b"\xef\xbb\xbf{}", b"{} {}", b'{"type": "runs"'):
+                talk.frame(talk.TEXT, text)
+                world.same(talk.message().type, "error", f"what {text} is answered with")
+            talk.frame(talk.BINARY, b"\x00\x01")
+            world.same(talk.message().type, "error")
+            asked = [talk.say("run_get" if i % 3 else "run_history", {"thread": "t"}) for i in range(300)]
+            got = {}
+            while len(got) < 300:
+                message = talk.message()
+                if message.request_id in got:
+                    raise Broken(f"answered twice: {message}")
+                if message.request_id is None:
+                    raise Broken(f"for nobody: {message}")
+                got[message.request_id] = message
+            world.same(sorted(got), sorted(asked))
+            busy = [m for m in got.values() if m.type == "error"]
+            if any(m.data.code != "busy" for m in busy):
+                raise Broken(f"{busy[0]}")
+            talk.frame(talk.TEXT, b'{"type": "ru', final=False)
+            talk.frame(0, b'ns", "request_id": "pieces"}')
+            world.same(talk.answer_to("pieces").type, "answer")
+            talk.frame(talk.PING, b"x")
+            talk.frame(talk.TEXT, b"\xff\xfe")
+            try:
+                while True:
+                    talk.message()
+            except Closed as closed:
+                world.same(closed.code, 1007, "after text that is none")
+        with s.talk() as talk:
+            talk.frame(talk.TEXT, b"{}", mask=False)
+            try:
+                talk.message()
+                raise Broken("a frame without a mask is taken")
+            except Closed as closed:
+                world.same(closed.code, 1002, "after a frame without a mask")
+
+
+def many_sessions_at_once(world):
+    """connections that come and go while runs are debugged leave the runs paused, and the next one takes them up"""
+    with Server(world, "--rate", 100000) as s:
+        for i in range(5):
+            s.begin(f"t{i}", BRANCHES, debug={"pause_on_start": True})
+        for i in range(5):
+            s.paused(f"t{i}")
+        for turn in range(3):
+            for i in range(5):
+                with s.talk(f"/debug/t{i}") as talk:
+                    talk.say("step_over")
+                    if turn:
+                        talk.message()
+        for i in range(5):
+            s.ask("POST", f"/debug/t{i}/continue", {"frame": "all"}).gives(200, 409)
+            world.until(lambda i=i: s.run(f"t{i}").status == "completed"
+                        or s.ask("POST", f"/debug/t{i}/continue", {"frame": "all"}) is None, f"t{i} ends")
+
+
+CASES = [starts_that_are_refused, streams_of_debugged_runs, keys_of_their_own, tests_over_rest, what_is_told_of_a_pause, graphs_over_a_websocket, each_message_has_one_answer, many_sessions_at_once]
+
+if __name__ == "__main__":
+    sys.exit(run_all(CASES, sys.argv[1]))

@@ -1,0 +1,281 @@
+#!/usr/bin/env python3
+"""What happens to runs, as Server-Sent Events: every event once and in order, whoever dies meanwhile. Prints TAP.
+
+    tests/serve/events.py PAWL
+
+PAWL_TEST_ALL: more clients, more deaths.
+"""
+
+import os
+import socket
+import sys
+import threading
+import time
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+from server import API, Events, Server  # noqa: E402
+from world import DONE, PATIENCE, Broken, run_all  # noqa: E402
+
+ALL = bool(os.environ.get("PAWL_TEST_ALL"))
+CLIENTS = 100 if ALL else 20
+DEATHS = 10 if ALL else 3
+NODES = 40
+
+LONG = "name: long\nnodes:\n" + "".join(
+    f"  - {{name: n{i}, shell: 'sleep 0.05; echo line {i}'}}\n" for i in range(NODES))
+ASK = """
+name: ask
+nodes:
+  - {name: first, jq: '{n: 1}'}
+  - {name: q, approval: {prompt: Go?, options: [go, stay]}, output: said}
+  - {name: last, jq: '{end: true}'}
+"""
+GATE = """
+name: gate
+nodes:
+  - {name: a, jq: '{n: 1}'}
+  - {name: b, shell: 'touch began; while ! test -e go; do sleep 0.05; done'}
+  - {name: c, jq: '{c: .n}'}
+"""
+SHORT = "name: short\nnodes:\n  - {name: a, jq: '{n: 1}'}\n"
+
+
+class Follower(threading.Thread):
+    """An EventSource: comes back with the last id whenever its stream ends, until the run has ended or stop is set."""
+
+    def __init__(self, server, path, ends="run.completed"):
+        super().__init__(daemon=True)
+        self.server, self.path, self.ends = server, path, ends
+        self.events, self.last, self.connections = [], None, 0
+        self.stop, self.done, self.problem = False, False, None
+        self.start()
+
+    def run(self):
+        end = time.monotonic() + 3 * PATIENCE
+        while not self.done and not self.stop and time.monotonic() < end:
+            try:
+                self.follow()
+            except OSError:
+                time.sleep(0.05)
+            except Exception as error:  # pylint: disable=broad-except
+                self.problem = repr(error)
+                return
+
+    def follow(self):
+        with Events(self.server, self.path, self.last, timeout=5 * PATIENCE) as stream:
+            self.connections += 1
+            if stream.status == 204:
+                self.done = True
+                return
+            if stream.status != 200:
+                time.sleep(0.1)
+                return
+            for event in stream:
+                self.last = stream.last
+                self.events.append(event)
+                if event.name == self.ends:
+                    self.done = True
+                    return
+        time.sleep(0.02)
+
+    def finish(self):
+        self.join(3 * PATIENCE)
+        if self.problem or not self.done:
+            raise Broken(f"{self.path} after {self.connections} connections: {self.problem}, "
+                         f"last {self.last}: {self.events[-5:]}")
+        return self
+
+
+def steps(events):
+    return [e.data.node for e in events if e.name == "node.completed"]
+
+
+def check_whole(world, follower, nodes):
+    """Each step once, in order, and one end."""
+    follower.finish()
+    world.same(steps(follower.events), nodes, f"steps of {follower.path} ({follower.connections} connections)")
+    cursors = [e.data.cursor for e in follower.events if isinstance(e.data.cursor, int)
+               and e.name in ("node.completed", "run.started", "run.resumed")]
+    world.same(cursors, sorted(set(cursors)), "cursors")
+    world.same(len([e for e in follower.events if e.name == "run.completed"]), 1, "ends")
+
+
+def every_event_once_over_deaths(world):
+    """clients that reconnect with Last-Event-ID have each event of their run once and in order, however often the server dies"""
+    s = Server(world, "--rate", 100000)
+    threads = [f"t{i}" for i in range(4)]
+    for thread in threads:
+        s.begin(thread, LONG)
+    clients = [Follower(s, f"/runs/{threads[i % 4]}/events?from=0") for i in range(CLIENTS)]
+    for i in range(DEATHS):
+        time.sleep(0.8 + i % 2 * 0.3)
+        s.kill()
+        time.sleep(0.05)
+        s.start()
+    nodes = [f"n{i}" for i in range(NODES)]
+    for thread in threads:
+        s.until(thread, "completed")
+    for client in clients:
+        check_whole(world, client, nodes)
+    if max(c.connections for c in clients) < 2:
+        raise Broken("nobody had to come back")
+    s.stop()
+
+
+def every_event_of_all_runs_once(world):
+    """the stream of all runs goes on from its id over deaths of the server, each event of each run once"""
+    s = Server(world, "--rate", 100000)
+    clients = [Follower(s, "/events", ends="none") for _ in range(5)]
+    world.until(lambda: all(c.connections for c in clients), "they listen")
+    time.sleep(0.3)
+    for i in range(6):
+        s.begin(f"t{i}", LONG)
+    first = Follower(s, "/events", ends="none")
+    world.until(lambda: all(c.last for c in clients), "each has a place")
+    for i in range(DEATHS):
+        time.sleep(0.7)
+        s.kill()
+        s.start()
+    for i in range(6):
+        s.until(f"t{i}", "completed")
+
+    def all_there():
+        return all(sum(e.name == "run.completed" for e in c.events) >= 6 for c in clients)
+    world.until(all_there, "each has heard the ends of all runs")
+    time.sleep(0.5)
+    for c in [*clients, first]:
+        c.stop = True
+    for c in clients:
+        for i in range(6):
+            own = [e for e in c.events if e.data.thread == f"t{i}"]
+            world.same(steps(own), [f"n{j}" for j in range(NODES)], f"steps of t{i} in /events")
+            world.same(sum(e.name == "run.completed" for e in own), 1, f"ends of t{i}")
+    s.stop()
+
+
+def a_run_that_waits_goes_on(world):
+    """the stream of a run that waits stays open and goes on with it: resumed here, by its number, and by another process"""
+    with Server(world) as s:
+        for thread, path, resume in (
+                ("here", "here", lambda: s.ask("POST", "/runs/here/resume", {"decision": "go"}).gives(200)),
+                ("by-number", "2", lambda: s.ask("POST", "/runs/2/resume", {"decision": "go"}).gives(200)),
+                ("there", "there", lambda: world("resume", "there", "--decision", "go").gives(DONE))):
+            run = s.begin(thread, ASK)
+            s.until(thread, "interrupted")
+            if path == "2":
+                world.same(run.run, 2)
+            client = Follower(s, f"/runs/{path}/events?from=0")
+            world.until(lambda c=client: [e for e in c.events if e.name == "run.interrupted"], "it waits")
+            time.sleep(1.5)  # it rests by now
+            resume()
+            check_whole(world, client, ["first", "q", "last"])
+            world.same(client.connections, 1, "connections")
+            world.same({e.data.thread for e in client.events}, {thread}, "the thread in its events")
+
+
+def whoever_comes_back_after_the_end_is_told_so(world):
+    """Last-Event-ID of the end is answered with 204, and one before it with the rest"""
+    with Server(world) as s:
+        s.begin("t", SHORT)
+        s.until("t", "completed")
+        with s.events("/runs/t/events?from=0") as stream:
+            events = list(stream)
+        world.same(events[-1].name, "run.completed")
+        world.same(s.events("/runs/t/events", last=events[-1].id).status, 204)
+        with s.events("/runs/t/events", last=events[-2].id) as stream:
+            world.same([e.name for e in stream][-1:], ["run.completed"])
+        for rubbish in ("x", "-1", "9" * 30, "{", "1.x", '{"since": 5}'):
+            with s.events("/runs/t/events", last=rubbish, timeout=10) as stream:
+                if stream.status >= 500:
+                    raise Broken(f"{rubbish}: {stream.status}")
+        s.ask("GET", "/runs/nobody/events").gives(404)
+        s.ask("GET", "/runs/t/events?types=nonsense").gives(400)
+        s.ask("GET", "/runs/t/events?types=run.nonsense").gives(400)
+
+
+def types_in_both_vocabularies(world):
+    """types: names outside, their beginnings, words inside, and both at once"""
+    with Server(world) as s:
+        s.begin("t", SHORT)
+        s.until("t", "completed")
+        whole = [e.name for e in s.events("/runs/t/events?from=0")]
+
+        def names(types):
+            with s.events(f"/runs/t/events?from=0&types={types}") as stream:
+                world.same(stream.status, 200)
+                return [e.name for e in stream]
+        world.same(names("node.completed"), ["node.completed"])
+        world.same(names("run"), [n for n in whole if n.startswith("run.")])
+        world.same(names("run.*,node.*"), [n for n in whole if n.startswith(("run.", "node."))])
+        world.same(names("step"), [n for n in whole if n in ("node.completed", "checkpoint")])
+        world.same(names("step,run.completed"), [n for n in whole if n in ("node.completed", "checkpoint",
+                                                                             "run.completed")])
+        world.same(names("settled"), ["run.completed"])
+
+
+def a_run_of_another_process(world):
+    """a run that `pawl run` holds is shown, followed and controlled here, and taken over when that process is killed"""
+    world.write("gate.yaml", GATE)
+    with Server(world) as s:
+        other = world.start("run", "gate.yaml", "--thread", "t")
+        world.wait_for("began")
+        world.same((s.run("t").status, str(other.pid) in (s.run("t").owner or "")), ("running", True), "the run")
+        client = Follower(s, "/runs/t/events?from=0")
+        world.until(lambda: "a" in steps(client.events), "its events come here")
+        s.ask("POST", "/debug/t/breakpoints", {"node": "c"}).gives(200)
+        world.write("go", "")
+        frame = s.paused("t")[0]
+        world.same((frame.node, str(other.pid) in (s.run("t").owner or "")), ("c", True), "where it stands, and who has it")
+        other.kill()
+        other.wait()
+        s.ask("POST", "/debug/t/continue", {}).gives(200, 404, 409)
+        if s.run("t").status not in ("completed", "running"):
+            world.until(lambda: s.ask("POST", "/debug/t/continue", {}).status == 200
+                        or s.run("t").status == "completed", "it goes on here")
+        s.until("t", "completed")
+        check_whole(world, client, ["a", "b", "c"])
+        other.stderr.close()
+
+
+def orphans_are_all_taken_over(world):
+    """more runs than are taken over at once, whose server was killed, all come to their end"""
+    count = 300 if ALL else 150
+    gate = GATE.replace("touch began; ", "")
+    s = Server(world, "--rate", 100000)
+    for i in range(count):
+        s.begin(f"t{i}", gate.replace("shell: 'while ! test -e go; do sleep 0.05; done'", "sleep: 2s"))
+    s.kill()
+    s.start()
+    world.until(lambda: not [r for r in s.ask("GET", "/runs?limit=1000").json.runs if r.status != "completed"],
+                "all have come to their end")
+    s.stop()
+
+
+def a_client_that_never_reads(world):
+    """one that takes nothing is let go of, and the others get everything"""
+    with Server(world, "--rate", 100000) as s:
+        deaf = []
+        for _ in range(3):
+            line = socket.create_connection(("127.0.0.1", s.port))
+            line.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+            line.sendall(f"GET {API}/events?values=true HTTP/1.1\r\nHost: localhost\r\n\r\n".encode())
+            deaf.append(line)
+        big = "name: big\nstate: {n: 0, pad: '" + "x" * 100000 + "'}\nnodes:\n" \
+              "  - {name: a, while: '.n < 60', do: [{name: k, jq: '{n: (.n + 1), log: .pad}'}]}\n"
+        s.begin("t", big)
+        client = Follower(s, "/runs/t/events?from=0")
+        client.finish()
+        s.until("t", "completed")
+        world.same(len([n for n in steps(client.events) if n.endswith("k")]), 60, "steps that the other heard of")
+        for line in deaf:
+            line.close()
+        world.until(lambda: s.ask("GET", "/server").json.load.streams == 0, "nobody listens any more")
+
+
+CASES = [every_event_once_over_deaths, every_event_of_all_runs_once, a_run_that_waits_goes_on,
+         whoever_comes_back_after_the_end_is_told_so, types_in_both_vocabularies, a_run_of_another_process,
+         orphans_are_all_taken_over, a_client_that_never_reads]
+
+if __name__ == "__main__":
+    sys.exit(run_all(CASES, sys.argv[1]))

@@ -1,0 +1,339 @@
+#!/usr/bin/env python3
+"""Who is let in, from where, and what hostile bytes come to. Prints TAP.
+
+    tests/serve/security.py PAWL
+"""
+
+import json
+import socket
+import sys
+import time
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+from server import API, Closed, Server, flow_of  # noqa: E402
+from world import USAGE, Broken, run_all  # noqa: E402
+
+SHORT = "name: short\nnodes:\n  - {name: a, jq: '{n: 1}'}\n"
+ASK = "name: ask\nnodes:\n  - {name: q, approval: {prompt: Go?, options: [go, stay]}, output: said}\n"
+SCOPES = ["read", "run", "debug", "admin"]
+HIDDEN = "s3cr3t-va1ue-of-a-secret"
+
+
+def token(world, name, scope, *words):
+    return world("token", "make", name, "--scope", scope, "--json", *words).gives(0).json["token"]
+
+
+def in_seconds(number):
+    return time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(time.time() + number))
+
+
+def from_another_site(world):
+    """a cross-site POST and WebSocket, a null origin and another Host are refused, with a token and without"""
+    with Server(world) as s:
+        body = {"definition": flow_of(SHORT)}
+        host = f"127.0.0.1:{s.port}"
+        for headers in ({"Origin": "http://evil.example"}, {"Origin": "null"}, {"Sec-Fetch-Site": "cross-site"},
+                        {"Origin": f"http://{host}.evil.example"}, {"Origin": f"http://evil.example/{host}"},
+                        {"Origin": "http://127.0.0.1:1"}):
+            s.ask("POST", "/runs", body, headers).gives(403).has(code="wrong_origin")
+            s.ask("DELETE", "/runs/1", headers=headers).gives(403)
+        for name in ("evil.example", "127.0.0.1.evil.example", f"localhost.evil.example:{s.port}", "[::2]", "127.0.0.2"):
+            s.ask("GET", "/runs", headers={"Host": name}).gives(403).has(code="wrong_host")
+        for path in ("/healthz", "/readyz", "/metrics"):
+            s.ask("GET", path, headers={"Host": "evil.example"}, root="").gives(403)
+        for name in ("localhost", f"LOCALHOST:{s.port}", "[::1]:80"):
+            s.ask("GET", "/runs", headers={"Host": name}).gives(200)
+        s.ask("POST", "/runs", body, {"Origin": f"http://{host}"}).gives(201)
+        for path in ("/ws", "/debug/run-1"):
+            with s.talk(path, headers={"Origin": "http://evil.example"}) as talk:
+                world.same(talk.status, 403, f"a WebSocket to {path} from another site")
+        with s.talk("/ws", headers={"Origin": f"http://{host}"}) as talk:
+            world.same(talk.status, 101)
+        world.same(len(s.ask("GET", "/runs").json.runs), 1, "runs that were begun")
+
+
+def only_with_a_token(world):
+    """with --auth nothing is answered without a token but health, and a token that was revoked or has expired is none"""
+    good, short = token(world, "ci", "admin"), token(world, "brief", "read", "--expires", in_seconds(6))
+    with Server(world, "--auth") as s:
+        for path in ("/runs", "/openapi.json", "/server", "/tokens", "/operations", "/runs/1/events", "/ws"):
+            s.ask("GET", path).gives(401).has(code="no_token")
+        world.same(s.ask("GET", "/runs").headers["www-authenticate"], "Bearer")
+        s.ask("GET", "/metrics", root="").gives(401)
+        s.ask("GET", "/healthz", root="").gives(200)
+        s.ask("GET", "/readyz", root="").gives(200)
+        for wrong in (good[:-1], good + "x", good.lower(), "pawl_" + "A" * 43, "", "x" * 8000):
+            s.ask("GET", "/runs", token=wrong).gives(401)
+        for target in (f"/runs?token={good}", f"/runs?access_token={good}", f"/events?token={good}"):
+            s.ask("GET", target).gives(401)
+        s.ask("GET", "/runs", token=good).gives(200)
+        s.ask("GET", "/runs", headers={"Authorization": f"Basic {good}"}).gives(401)
+        s.token = good
+        run = s.begin("t", ASK)
+        world.same(run.thread, "t")
+        stream = s.events("/runs/t/events?from=0", token=good)
+        talk = s.talk("/ws")
+        world.same((stream.status, talk.status), (200, 101))
+        talk.call("run_get", {"thread": "t"})
+        world.until(lambda: s.ask("GET", "/runs", token=short).status == 401, "the token expires")
+        other = token(world, "other", "admin")
+        world("token", "revoke", "ci").gives(0)
+        world.until(lambda: s.ask("GET", "/runs", token=good).status == 401, "the revoked token is none")
+        list(stream)  # it ends
+        try:
+            while True:
+                talk.message()
+        except Closed as closed:
+            world.same(closed.code, 1008, "how the WebSocket of the revoked token ends")
+        s.token = other
+        s.ask("GET", "/runs").gives(200)
+        for name in (good, other, short):
+            if name in s.said:
+                raise Broken("a token is in the log")
+
+
+def tokens_in_no_log(world):
+    """the most talkative log has neither tokens, nor queries, nor bodies, nor line ends of others"""
+    good = token(world, "ci", "admin")
+    with Server(world, "--auth", "--log-level", "debug", token=good) as s:
+        s.ask("GET", f"/runs?after={good}").gives(400)
+        s.ask("POST", "/sign-in", {"token": good}).gives(200)
+        s.ask("GET", "/runs/x%0d%0aINFO%20forged%1b[2J").gives(404)
+        s.ask("GET", "/runs", headers={"Authorization": "Bearer pawl_wrong-one"}).gives(401)
+        s.begin("t", SHORT)
+        for part in (good, "pawl_wrong-one", "\x1b", "\nINFO forged", SHORT.split("\n")[0]):
+            if part in s.said:
+                raise Broken(f"the log has {part!r}:\n{s.said}")
+        if "path=/api/v1/runs" not in s.said or "token=ci" not in s.said:
+            raise Broken(f"the log does not say who asked for what:\n{s.said}")
+
+
+def scopes_of_every_row(world):
+    """each route is refused to a token of the scope below it, and not to one of its own"""
+    tokens = {scope: token(world, f"a-{scope}", scope) for scope in SCOPES}
+    with Server(world, "--auth", "--rate", 100000) as s:
+        document = s.ask("GET", "/openapi.json", token=tokens["read"]).gives(200).json
+        for path, item in document.paths.items():
+            for method, row in item.items():
+                needed = SCOPES.index(row["x-scope"])
+                target = path.replace("{thread}", "nobody").replace("{name}", "nobody").replace("{id}", "1")
+                body = {} if row.requestBody else None
+                for i, scope in enumerate(SCOPES):
+                    status = s.ask(method.upper(), target, body, token=tokens[scope]).status
+                    if (status == 403) != (i < needed):
+                        raise Broken(f"{method} {path} with `{scope}`: {status}; it needs {row['x-scope']}")
+        problem = s.ask("POST", "/runs", {"workflow": "a"}, token=tokens["read"]).gives(403)
+        problem.says("`run`", "`read`")
+        for body in ({"definition": flow_of(SHORT)}, {"definition": flow_of(SHORT), "debug": {}}):
+            s.ask("POST", "/runs", body, token=tokens["run"]).gives(403)
+        s.ask("PUT", "/workflows/ask", {"text": ASK}, token=tokens["admin"]).gives(200)
+        s.ask("POST", "/runs", {"workflow": "ask", "thread": "t"}, token=tokens["run"]).gives(201)
+        s.ask("POST", "/runs", {"workflow": "ask", "debug": {}}, token=tokens["run"]).gives(403)
+        s.ask("POST", "/test_runs/schedule_debug", {"workflow": "ask"}, token=tokens["run"]).gives(403)
+        s.ask("POST", "/runs/t/resume", {"definition": flow_of(SHORT)}, token=tokens["run"]).gives(403)
+        s.ask("GET", "/runs/t/events?attach=true", token=tokens["run"]).gives(403)
+        s.ask("GET", "/debug/t/events", token=tokens["run"]).gives(403)
+        for name, field in (("check", "path"), ("graph", "path")):
+            s.ask("POST", f"/workflows/{name}", {field: "/etc/passwd"}, token=tokens["debug"]).gives(403)
+        s.ask("POST", "/workflows/kinds", {"kinds": ["/etc"]}, token=tokens["debug"]).gives(403)
+        s.token = tokens["run"]
+        with s.talk() as talk:
+            world.same(talk.refuse("step", {"thread": "t", "kind": "over"}).data.status in (400, 403), True)
+            talk.refuse("run_start", {"definition": flow_of(SHORT)})
+            talk.refuse("subscribe", {"thread": "t", "attach": True})
+            talk.refuse("tokens")
+        with s.talk("/debug/t") as talk:
+            world.same(talk.status, 403)
+    with Server(world, "--auth", "--allow-inline") as s:
+        s.ask("POST", "/runs", {"definition": flow_of(SHORT)}, token=tokens["run"]).gives(201)
+
+
+def signing_in(world):
+    """the token of a browser is in a cookie that scripts cannot read and other sites do not send"""
+    good = token(world, "me", "read")
+    with Server(world, "--auth") as s:
+        s.ask("POST", "/sign-in", {"token": good[:-1] + "?"}).gives(401)
+        for body in ({}, {"token": 1}, [], None, {"token": good + "\r\nX: y"}, b"{", b"\xff", {"token": "a; b"}):
+            s.ask("POST", "/sign-in", body).gives(400, 401)
+        s.ask("POST", "/sign-in", b"[" * 4000).gives(400, 413)
+        s.ask("POST", "/sign-in", {"token": good}, {"Origin": "http://evil.example"}).gives(403)
+        for _ in range(3):
+            cookie = s.ask("POST", "/sign-in", {"token": good}).gives(200).headers["set-cookie"]
+        for part in ("HttpOnly", "SameSite=Strict", "Path=/"):
+            if part not in cookie:
+                raise Broken(f"the cookie has no {part}: {cookie}")
+        value = cookie.split(";")[0]
+        s.ask("GET", "/runs", headers={"Cookie": f"other=1; {value}; more=2"}).gives(200)
+        s.ask("GET", "/runs", headers={"Cookie": f"x{value}"}).gives(401)
+        with s.talk("/ws", headers={"Cookie": value}) as talk:
+            world.same(talk.status, 101)
+        s.ask("POST", "/runs", {"workflow": "a"}, {"Cookie": value, "Origin": "http://evil.example"}).gives(403)
+        gone = s.ask("POST", "/sign-out", {}).gives(200).headers["set-cookie"]
+        if "Max-Age=0" not in gone:
+            raise Broken(f"signing out: {gone}")
+
+
+def at_other_addresses(world):
+    """an address that others can reach is refused without --auth, and taken with it"""
+    for address in ("0.0.0.0:0", "[::]:0", ":0", "127.0.0.1.example:0", "128.0.0.1:0"):
+        world("serve", "--listen", address).gives(USAGE)
+    with Server(world, "--auth", listen="0.0.0.0:0") as s:
+        s.ask("GET", "/runs").gives(401)
+
+
+def names_that_lead_elsewhere(world):
+    """path traversal in names of workflows, runs and files"""
+    world.write("flows/in.yaml", SHORT)
+    world.write("out.yaml", SHORT)
+    with Server(world, "--workflows", "flows") as s:
+        odd = ["..%2fout", "..%2f..%2f..%2fetc%2fpasswd", "%2e%2e%2fout", ".hidden", "a%00b", "in.yaml%2f..%2fin", "..", "."]
+        for name in odd:
+            s.ask("GET", f"/workflows/{name}").gives(400, 404)
+            s.ask("PUT", f"/workflows/{name}", {"text": SHORT}).gives(400, 404, 405)
+            s.ask("DELETE", f"/workflows/{name}").gives(400, 404, 405)
+        for name in ("../out", "/etc/passwd", "in/../../out", "x.lock", "x.new", "", "a" * 101):
+            s.ask("POST", "/runs", {"workflow": name}).gives(400, 404)
+        s.ask("POST", "/runs", {"workflow": "in"}).gives(201)
+        for main, files in (("../a.yaml", {"../a.yaml": SHORT}), ("/etc/a.yaml", {"/etc/a.yaml": SHORT})):
+            s.ask("POST", "/runs", {"definition": {"main": main, "files": files}}).gives(201, 400, 422)
+        if (world.folder.parent / "a.yaml").exists() or Path("/etc/a.yaml").exists():
+            raise Broken("a file that was sent is outside of the store")
+        for thread in ("../../x", "a/../b", "\u0000", "a\nb", "x" * 5000):
+            s.ask("POST", "/runs", {"workflow": "in", "thread": thread}).gives(201, 400)
+        s.ask("POST", "/store/backup", {"path": "relative.db"}).gives(400)
+        for target in ("/api/v1/../../etc/passwd", "/../etc/passwd", "/api/v1/%2e%2e/metrics", "//api/v1/runs", "/api/v1//runs"):
+            s.ask("GET", target, root="").gives(404, 400)
+
+
+def lines_that_end_early(world):
+    """CR and LF in what is sent come back in no header"""
+    with Server(world) as s:
+        run = s.ask("POST", "/runs", {"definition": flow_of(SHORT), "thread": "a\r\nSet-Cookie: x=1"})
+        if "set-cookie" in run.headers:
+            raise Broken(f"a header was injected: {run}")
+        key = {"Idempotency-Key": "k\t\xe9"}
+        s.ask("POST", "/runs", {"definition": flow_of(SHORT)}, key).gives(201)
+        for target in ("/runs/x%0d%0aSet-Cookie:%20x=1", "/%0d%0aX:%20y", "/runs?limit=%0d%0a"):
+            reply = s.ask("GET", target)
+            if "set-cookie" in reply.headers or "x" in reply.headers:
+                raise Broken(f"a header was injected: {reply}")
+        got = s.raw(b"GET /api/v1/runs/\r\nX: y HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n")
+        world.same(got.split(b" ")[1][:1], b"4", "a line end in the target")
+
+
+def bodies_that_are_too_much(world):
+    """large and deep bodies and headers are refused, and cost little"""
+    with Server(world, "--max-body", 1) as s:
+        s.ask("POST", "/runs", b'{"input":' + b"[" * 100000 + b"]" * 100000 + b"}").gives(400)
+        s.ask("POST", "/runs", b'{"a":' * 600 + b"1" + b"}" * 600).gives(400)
+        s.ask("POST", "/runs", b" " * (1 << 20)).gives(400)
+        s.ask("POST", "/runs", b"x" * ((1 << 20) + 1)).gives(413)
+        s.ask("GET", "/runs", headers={"X-Long": "x" * 60000}).gives(431)
+        s.ask("GET", "/runs/" + "x" * 60000).gives(414, 431)
+        s.ask("GET", "/runs?" + "&".join(f"a{i}=1" for i in range(100))).gives(400, 422)
+        digits = b'{"workflow":"a","version":' + b"9" * 200000 + b"}"
+        s.ask("POST", "/runs", digits).gives(400)
+        with s.talk() as talk:
+            talk.frame(talk.TEXT, b'{"type":"runs","request_id":1,"data":' + b"[" * 100000)
+            world.same(talk.message().type, "error")
+        got = s.raw(b"POST /api/v1/runs HTTP/1.1\r\nHost: localhost\r\nContent-Length: 99999999999\r\n\r\n")
+        world.same(got.split(b" ")[1], b"413")
+        s.ask("GET", "/runs").gives(200)
+
+
+def two_readings(world):
+    """requests that two servers could read in two ways are refused, and the connection is closed"""
+    with Server(world) as s:
+        smuggled = b"GET /api/v1/server HTTP/1.1\r\nHost: localhost\r\n\r\n"
+        head = b"POST /api/v1/runs HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
+        for name, rest in {
+                "both lengths": b"Content-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n",
+                "two lengths": b"Content-Length: 0\r\nContent-Length: 50\r\n\r\n",
+                "the same length twice": b"Content-Length: 2\r\nContent-Length: 2\r\n\r\n{}",
+                "a list of lengths": b"Content-Length: 0, 50\r\n\r\n",
+                "a length with a sign": b"Content-Length: +2\r\n\r\n{}",
+                "a length in hex": b"Content-Length: 0x2\r\n\r\n{}",
+                "a coding that is none": b"Transfer-Encoding: xchunked\r\n\r\n0\r\n\r\n",
+                "two codings": b"Transfer-Encoding: chunked, identity\r\n\r\n0\r\n\r\n",
+                "a coding twice": b"Transfer-Encoding: chunked\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n",
+                "a bad chunk": b"Transfer-Encoding: chunked\r\n\r\nzz\r\n{}\r\n0\r\n\r\n",
+                "a chunk with a sign": b"Transfer-Encoding: chunked\r\n\r\n-1\r\n{}\r\n0\r\n\r\n",
+                "a chunk that is too large": b"Transfer-Encoding: chunked\r\n\r\n" + b"f" * 17 + b"\r\n{}\r\n0\r\n\r\n",
+                "a chunk without its end": b"Transfer-Encoding: chunked\r\n\r\n2\r\n{}XX0\r\n\r\n",
+                "a space before the colon": b"Content-Length : 2\r\n\r\n{}",
+                "a folded line": b"X: a\r\n b\r\nContent-Length: 2\r\n\r\n{}",
+                "a bare line feed": b"X: a\nContent-Length: 2\r\n\r\n{}",
+                "a NUL": b"X: a\x00b\r\nContent-Length: 2\r\n\r\n{}",
+                "two hosts": b"Host: other\r\nContent-Length: 2\r\n\r\n{}",
+        }.items():
+            got = s.raw(head + rest + smuggled)
+            status = got.split(b" ")[1] if got else b""
+            if status not in (b"400", b"501") or got.count(b"HTTP/1.1 ") != 1:
+                raise Broken(f"{name}: {got[:600]!r}")
+        got = s.raw(b"GET /api/v1/runs HTTP/1.1\r\nConnection: close\r\n\r\n")
+        world.same(got.split(b" ")[1], b"400", "no Host")
+
+
+def whoever_leaves_at_once(world):
+    """askers that go before they are answered leave nothing behind"""
+    with Server(world, "--rate", 100000) as s:
+        s.begin("t", ASK)
+        targets = ["/readyz", "/healthz", "/api/v1/runs", "/api/v1/runs/t/history", "/api/v1/runs/t/events",
+                   "/api/v1/debug/t/events", "/api/v1/debug/t/frames", "/api/v1/openapi.json", "/api/v1/events"]
+        for i in range(180):
+            with socket.create_connection(("127.0.0.1", s.port)) as line:
+                line.sendall(f"GET {targets[i % len(targets)]} HTTP/1.1\r\nHost: localhost\r\n\r\n".encode())
+                if i % 2:
+                    line.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, b"\1\0\0\0\0\0\0\0")
+        body = json.dumps({"definition": flow_of(SHORT)}).encode()
+        for i in range(20):
+            with socket.create_connection(("127.0.0.1", s.port)) as line:
+                line.sendall(b"POST /api/v1/runs HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
+                             + f"Content-Length: {len(body)}\r\n\r\n".encode() + body[:len(body) - i % 2])
+        s.ask("GET", "/readyz", root="").gives(200)
+        world.until(lambda: s.ask("GET", "/server").json.load.streams == 0, "no stream is left")
+
+
+def secrets_stay_hidden(world):
+    """the value of a secret is in no answer, event or log"""
+    world("secret", "set", "KEY", stdin=HIDDEN).gives(0)
+    flow = ("name: hush\nnodes:\n"
+            "  - {name: a, shell: 'echo \"the key is $KEY\"', env: {KEY: $secrets.KEY}, output: said}\n"
+            "  - {name: b, jq: '{b: .said}'}\n")
+    with Server(world, "--log-level", "debug") as s:
+        started = s.ask("POST", "/runs", {"definition": flow_of(flow), "thread": "t", "debug": {"pause_on_start": True}})
+        if started.status != 201:
+            raise Broken(f"the workflow with a secret: {started}")
+        s.paused("t")
+        stream = s.events("/runs/t/events?from=0&values=true")
+        texts = [s.ask("POST", "/debug/t/step", {"kind": "over"}).body]
+        s.paused("t")
+        for path in ("/debug/t", "/debug/t/config", "/debug/t/variables", "/debug/t/export", "/debug/t/history?all=true",
+                     "/secrets", "/runs/t?state", "/runs/t/logs", "/runs/t/history?values=true", "/runs/t/state",
+                     "/debug/t/search?text=s3cr3t", "/debug/t/node", "/debug/t/diff?since=start"):
+            texts.append(s.ask("GET", path).body)
+        for jq in (".", "env", "$ENV", ".said", '"s3cr3t-" + "va1ue-of-a-secret"'):
+            reply = s.ask("POST", "/debug/t/evaluate", {"expression": jq})
+            if not jq.startswith('"'):
+                texts.append(reply.body)
+        s.ask("POST", "/debug/t/continue", {}).gives(200)
+        s.until("t", "completed")
+        for event in stream:
+            texts.append(json.dumps(event.data).encode())
+            if event.name == "run.completed":
+                break
+        texts.append(s.said.encode())
+        if not any(b"the key is" in t for t in texts):
+            raise Broken("what the node printed is nowhere, so nothing was shown")
+        for text in texts:
+            if HIDDEN.encode() in text:
+                raise Broken(f"the secret is told: {text[:1000]!r}")
+
+
+CASES = [from_another_site, only_with_a_token, tokens_in_no_log, scopes_of_every_row, signing_in, at_other_addresses,
+         names_that_lead_elsewhere, lines_that_end_early, bodies_that_are_too_much, two_readings, whoever_leaves_at_once,
+         secrets_stay_hidden]
+
+if __name__ == "__main__":
+    sys.exit(run_all(CASES, sys.argv[1]))
