@@ -35,7 +35,7 @@ OPTIONS_fuzz = --buildtype=debug -Doptimization=2 -Db_sanitize=address,undefined
 	-Db_lundef=false -Dfuzz=true -Dtests=enabled
 $(BUILD)/fuzz/build.ninja: export CC = clang
 
-.PHONY: all run tour test test-release test-asan test-tsan crash bench bench-engine bench-instructions bench-logs bench-server fuzz coverage format check-format \
+.PHONY: all run tour test test-release test-asan test-tsan test-container crash bench bench-engine bench-instructions bench-logs bench-server fuzz coverage format check-format \
 	install clean deps help
 .DEFAULT_GOAL := all
 .SECONDARY:
@@ -67,6 +67,9 @@ test-tsan: $(BUILD)/tsan/build.ninja ## the tests under TSan
 crash: test-asan ## kill pawl, and fail its disk, at every single write; long sweeps whole (half an hour)
 	@tests/faults/sweep.py --pawl $(BUILD)/asan/pawl
 	@for name in $(SWEEPS); do PAWL_TEST_ALL=1 tests/run -k $$name $(BUILD)/asan || exit 1; done
+
+test-container: ## build the image of packaging/Containerfile and use it, with podman (needs root)
+	@tools/container-test
 
 bench: $(BUILD)/release/.bench ## all benchmarks; make bench-NAME runs one
 	@$(NINJA) $(BUILD)/release bench-programs

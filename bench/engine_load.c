@@ -237,6 +237,7 @@ Load load_loops(size_t state_bytes, int64_t steps) {
                       "  - name: step\n"
                       "    while: 'true'\n"
                       "    max_iterations: 1\n"
+                      "    at_limit: stop\n"
                       "    do:\n"
                       "      - {name: turn, jq: '{count: (.count + 1)}'}\n" LOOP,
                       state_bytes, steps);

@@ -152,8 +152,22 @@ class Following:
         end = time.monotonic() + 2 * PATIENCE
         while not holds():
             if time.monotonic() > end:
-                raise Broken(f"{what}: not in time")
+                raise Broken(f"{what}: not in time\n{self.scene()}")
             self.turn()
+
+    def scene(self):
+        """How the processes and the subscribers are, for whoever looks into a failure."""
+        lines = []
+        for thread, host in self.hosts.items():
+            code = host.process.poll()
+            lines.append(f"{thread}: " + ("runs" if code is None else
+                                          f"ended with {code}: {host.process.stderr.read()}"))
+        for i, s in enumerate(self.subscribers):
+            if s.reads and not s.heard("last"):
+                last = json.dumps(s.events[-1:])[:200]
+                lines.append(f"subscriber {i} of {s.thread}, {s.args}, connected {s.socket is not None}, "
+                             f"refused {s.refused}, at {s.place}: {last}")
+        return "\n".join(lines)
 
 
 def whole_record(world, keeper, ends):
