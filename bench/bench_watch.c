@@ -187,7 +187,7 @@ static void measure(Bench *b, const Way *way) {
         double sides[2][ROUNDS], ratios[ROUNDS];
         size_t rounds = bench_is_quick(b) ? QUICK_ROUNDS : ROUNDS;
         round_of(c, false, 1); /* warm */
-        for (size_t i = 0; i < rounds; i++) {
+        for (size_t i = 0; i < rounds || (!c->heard && i < ROUNDS); i++) {
             bool first = i % 2 == 0; /* so that what grows with time is on both sides */
             sides[!first][i] = seconds_a_step(c, first);
             sides[first][i] = seconds_a_step(c, !first);

@@ -1,8 +1,9 @@
 /* remote.c - a connection to a process that holds runs (serve/socket.h has what is said on it).
  *
  * Calls are sent at once and answered by their number, each within CLIENT_CALL_MS; a connection that breaks fails
- * those that are left and ends its subscriptions. A Remote is freed when it has been closed and nobody is being
- * told anything. */
+ * those that are left and ends its subscriptions. One that never greeted has taken no call: it does not hold the run any
+ * more (`not_held`), as when it was killed and a child of it that becomes a command had its descriptors a moment
+ * longer. A Remote is freed when it has been closed and nobody is being told anything. */
 #include "client_inside.h"
 
 #include "host_socket.h"
@@ -88,7 +89,8 @@ static void on_closed(void *ctx, const Error *err) {
     if (r->why.code != ERR_NONE) {
         gone = r->why;
     } else {
-        error_set(&gone, ERR_IO, "The process that had the run has gone.");
+        error_set(&gone, r->greeted ? ERR_IO : ERR_NOT_HELD,
+                  "The process that had the run has gone.");
     }
     error_fact_int(&gone, "pid", r->pid);
     end(r, &gone);

@@ -62,7 +62,7 @@ class Subscriber:
         self.args = dict(args, **({"thread": thread} if thread else {}))
         self.thread, self.reads, self.place = thread, reads, place
         self.events, self.rest, self.socket, self.over, self.refused = [], b"", None, False, None
-        self.settled = set()
+        self.settled, self.said = set(), []
 
     def connect(self, path):
         self.socket = socket.socket(socket.AF_UNIX)
@@ -106,6 +106,9 @@ class Subscriber:
             self.settled.add(line["thread"])
         elif line.get("event") == "dropped":
             self.place = line["cursor"]
+            self.said.append(line)
+        elif line.get("event") == "warning":
+            self.said.append(line)
         elif "cursor" in line:
             line.pop("subscription")
             self.events.append(line)
@@ -166,7 +169,7 @@ class Following:
             if s.reads and not s.heard("last"):
                 last = json.dumps(s.events[-1:])[:200]
                 lines.append(f"subscriber {i} of {s.thread}, {s.args}, connected {s.socket is not None}, "
-                             f"refused {s.refused}, at {s.place}: {last}")
+                             f"refused {s.refused}, at {s.place}: {last}, said {s.said[-2:]}")
         return "\n".join(lines)
 
 
@@ -178,7 +181,8 @@ def whole_record(world, keeper, ends):
     reader.connect(socket_of(world, keeper.pid))
     while not ends <= reader.settled:
         if not reader.socket:
-            raise Broken(f"the record ends early: {reader.refused}")
+            raise Broken(f"the record ends early: {reader.refused}, {reader.said[-2:]}, "
+                         f"{len(reader.events)} events, over {reader.over}")
         reader.read()
     reader.close()
     record = {}

@@ -6,9 +6,12 @@
 #include "json_build.h"
 #include "json_test.h"
 #include "mem.h"
+#include "store_run.h"
 
 #include <errno.h>
+#include <signal.h>
 #include <sys/socket.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 enum { PID = 1 }; /* a process that is there, and does not listen in our folder itself */
@@ -322,6 +325,45 @@ static void a_run_that_there_is_not_is_said_as_it_is(void **state) {
     expect_contains(a.err.msg, "nothing");
 }
 
+/* A process that has a run, and ends when somebody comes to its socket: as one does that was killed, and of which a child
+ * that is about to become a command still has the descriptors. */
+static pid_t owner_that_ends(const char *thread) {
+    int told[2];
+    char c;
+    assert_int_equal(pipe(told), 0);
+    pid_t pid = fork();
+    if (pid == 0) {
+        SocketPlace place;
+        RunRow row;
+        alarm(30);
+        Store *store = store_open(at.url, STORE_CREATE, NULL);
+        bool made = store && store_create_run(store, thread, "w", "d", &row, NULL);
+        const char *folder = host_store_folder(client_host(at.client), NULL);
+        int listener = made && socket_place_open(&place, folder, getpid(), NULL)
+                           ? host_socket_listen(&place, NULL)
+                           : -1;
+        (void)!write(told[1], listener < 0 ? "-" : "+", 1);
+        (void)!accept(listener, NULL, NULL);
+        _exit(0);
+    }
+    close(told[1]);
+    assert_int_equal(read(told[0], &c, 1), 1);
+    assert_int_equal(c, '+');
+    close(told[0]);
+    return pid;
+}
+
+static void a_process_that_ends_before_it_greets_is_no_way_to_its_run(void **state) {
+    (void)state;
+    Asked a = {0};
+    pid_t pid = owner_that_ends("t");
+    client_call(at.client, "run_cancel", parse("{\"thread\": \"t\"}"), on_answer, &a);
+    until_answered(&a);
+    kill(pid, SIGKILL);
+    assert_int_equal(waitpid(pid, NULL, 0), pid);
+    expect_contains(a.err.msg, "never began"); /* said here, of a run that nobody has */
+}
+
 static void an_operation_of_no_run_is_done_here(void **state) {
     (void)state;
     Asked a = {0};
@@ -349,6 +391,7 @@ int main(void) {
         CLIENT(events_reach_their_listener_until_they_are_over),
         CLIENT(whoever_listens_no_more_says_so_to_the_other_side),
         CLIENT(a_run_that_there_is_not_is_said_as_it_is),
+        CLIENT(a_process_that_ends_before_it_greets_is_no_way_to_its_run),
         CLIENT(an_operation_of_no_run_is_done_here),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
