@@ -1,105 +1,18 @@
 /* openapi.c - the OpenAPI document: a path for each route, from the rows. */
 #include "server_inside.h"
 
-#include "json_shape.h"
-#include "mem.h"
-#include "things.h"
+#include "schemas.h"
 
 #include <string.h>
 
 #define COMPONENTS "#/components/schemas/"
 
-/* ---- schemas ---- */
-
-/* A reference to a named shape leads to $defs of its own document: here all of them are components. Consumes it. */
-static Json moved(Json schema) {
-    Json out = schema, key, value;
-    if (json_kind(schema) == JSON_ARRAY) {
-        out = json_array();
-        for (size_t i = 0; i < json_array_len(schema); i++) {
-            out = json_array_push(out, moved(json_ref(json_array_get(schema, i))));
-        }
-        json_unref(schema);
-    } else if (json_kind(schema) == JSON_OBJECT) {
-        out = json_object();
-        for (size_t pos = 0; json_object_next(schema, &pos, &key, &value);) {
-            const char *text = json_kind(value) == JSON_STRING ? json_string_data(&value) : "";
-            bool ref = json_string_is(key, "$ref") && !strncmp(text, "#/$defs/", 8);
-            Json now = ref ? json_string_fmt(COMPONENTS "%s", text + 8) : moved(json_ref(value));
-            out = json_object_set(out, json_ref(key), now);
-        }
-        json_unref(schema);
-    }
-    return out;
-}
-
-/* The schema of a shape; the named ones that it uses become components. */
 static Json schema_of(const char *text, Json *components) {
-    Shape *shape = shape_compile(text, thing_shapes, NULL);
-    if (!shape) return json_object();
-    Json schema = shape_schema(shape), key, value;
-    Json defs = json_object_get_c(schema, "$defs");
-    for (size_t pos = 0;
-         json_kind(defs) == JSON_OBJECT && json_object_next(defs, &pos, &key, &value);) {
-        if (json_is_none(json_object_get(*components, key))) {
-            *components = json_object_set(*components, json_ref(key), moved(json_ref(value)));
-        }
-    }
-    schema = json_object_remove(schema, json_string_c("$defs"));
-    schema = json_object_remove(schema, json_string_c("$schema"));
-    shape_free(shape);
-    return moved(schema);
+    return schema_of_shape(text, COMPONENTS, components);
 }
 
 static Json type_json(const char *type) {
     return OBJECT(KEY("type", type));
-}
-
-static Json any_of(Json a, Json b) {
-    return OBJECT(KEY("anyOf", ARRAY(a, b)));
-}
-
-/* What an argument may be. */
-static Json arg_schema(const OperationArg *a, Json *components) {
-    Json out;
-    bool bounded = a->min || a->max;
-    switch (a->type) {
-    case ARG_INT: out = type_json("integer"); break;
-    case ARG_NUMBER: out = type_json("number"); break;
-    case ARG_BOOL: out = type_json("boolean"); break;
-    case ARG_TEXT: out = type_json("string"); break;
-    case ARG_FRAME: out = OBJECT_ADD(type_json("integer"), KEY("minimum", json_int(1))); break;
-    case ARG_FRAMES:
-        out =
-            any_of(OBJECT_ADD(type_json("integer"), KEY("minimum", json_int(1))),
-                   OBJECT_ADD(type_json("string"),
-                              KEY("enum", ARRAY(json_string_c("all"), json_string_c("selected")))));
-        break;
-    case ARG_PATH:
-        out = any_of(type_json("string"),
-                     OBJECT_ADD(type_json("array"),
-                                KEY("items", any_of(type_json("string"), type_json("integer")))));
-        break;
-    case ARG_ARRAY:
-        out = a->shape ? schema_of(a->shape, components)
-                       : OBJECT_ADD(type_json("array"), KEY("items", json_object()));
-        break;
-    case ARG_OBJECT: out = a->shape ? schema_of(a->shape, components) : type_json("object"); break;
-    default: out = json_object(); break;
-    }
-    if (a->words) {
-        Json words = json_array();
-        for (const char *const *w = a->words; *w; w++) {
-            words = json_array_push(words, json_string_c(*w));
-        }
-        out = OBJECT_ADD(out, KEY("enum", words));
-    }
-    if (bounded) {
-        out = OBJECT_ADD(out, KEY("minimum", a->min),
-                         KEY("maximum", a->max == ARG_COUNTING ? json_none() : json_int(a->max)));
-    }
-    if (a->nullable) out = any_of(out, type_json("null"));
-    return OBJECT_ADD(out, KEY("description", a->about));
 }
 
 /* ---- a route ---- */
@@ -130,7 +43,8 @@ static Json body_schema(const Operation *op, const char *route, Json *components
     Json properties = json_object(), required = json_array(), one_of = json_array();
     for (const OperationArg *a = op->args; a && a->name; a++) {
         if (in_path(route, a->name)) continue;
-        properties = json_object_with(properties, a->name, arg_schema(a, components));
+        properties =
+            json_object_with(properties, a->name, schema_of_arg(a, COMPONENTS, components));
         if (a->required) required = json_array_push(required, json_string_c(a->name));
         if (a->one_of) {
             Json alone = json_array_push(json_array(), json_string_c(a->name));
@@ -156,7 +70,7 @@ static Json parameters(const Operation *op, const char *route, bool query, Json 
         const OperationArg *a = op->args;
         while (a && a->name && strcmp(a->name, name) != 0) a++;
         Json schema = a && a->name && a->type != ARG_PATH
-                          ? arg_schema(a, components)
+                          ? schema_of_arg(a, COMPONENTS, components)
                           : OBJECT(KEY("type", "string"),
                                    KEY("description", "the run: its name, its number, or the id of "
                                                       "its debug session"));
@@ -164,8 +78,9 @@ static Json parameters(const Operation *op, const char *route, bool query, Json 
     }
     for (const OperationArg *a = op->args; query && a && a->name; a++) {
         if (in_path(route, a->name)) continue;
-        out = json_array_push(out,
-                              parameter("query", a->name, arg_schema(a, components), a->required));
+        out =
+            json_array_push(out, parameter("query", a->name,
+                                           schema_of_arg(a, COMPONENTS, components), a->required));
     }
     return out;
 }

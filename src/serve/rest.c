@@ -204,7 +204,8 @@ static bool read_body(Exchange *x, Json *body) {
 static void find_thread(Exchange *x) {
     Json said = json_object_get_c(x->args, "thread");
     if (json_kind(said) != JSON_STRING) return;
-    x->thread = thread_of_id(x->server, json_string_data(&said), json_string_len(said));
+    x->thread = thread_of_id(client_host(x->server->options.client), json_string_data(&said),
+                             json_string_len(said));
     if (strcmp(x->thread, json_string_data(&said)) != 0) {
         x->args = json_object_with(x->args, "thread", json_string_c(x->thread));
     }

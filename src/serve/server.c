@@ -265,7 +265,8 @@ static void begin_debug_talk(Exchange *x, const char *path, size_t len) {
     } else if (x->asker.scope < SCOPE_DEBUG) {
         exchange_refuse(x, 403, "forbidden", "Debugging needs a token with the scope `debug`.");
     } else {
-        x->thread = thread_of_id(x->server, json_string_data(&thread), json_string_len(thread));
+        x->thread = thread_of_id(client_host(x->server->options.client), json_string_data(&thread),
+                                 json_string_len(thread));
         talk_begin(x);
     }
     json_unref(args);
@@ -408,7 +409,7 @@ Server *server_new(const ServerOptions *options, Error *err) {
         for (size_t i = 0; i < n; i++) s->hosts[i] = mem_strdup(options->hosts[i]);
     }
     if (options->auth) s->tokens = token_set_new(folder);
-    s->windows = windows_new(s);
+    s->windows = windows_new(options->loop, options->client);
     s->orphans = orphans_new(s);
     s->look = mem_zalloc(sizeof *s->look);
     uv_timer_init(options->loop, s->look);

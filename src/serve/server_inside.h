@@ -1,7 +1,8 @@
 /* server_inside.h - what the files of the server share.
  *
  * Reading order: server.c (who has come, and for what), rest.c (an operation by its route), events.c (Server-Sent Events),
- * websocket.c, windows.c (sessions that are debugged over REST), auth.c, problem.c, event_name.c, openapi.c, metrics.c.
+ * websocket.c, windows.h (sessions that are debugged over REST), auth.c, problem.c, event_name.c,
+ * openapi.c, schemas.h, metrics.c.
  */
 #ifndef PAWL_SERVER_INSIDE_H
 #define PAWL_SERVER_INSIDE_H
@@ -12,12 +13,12 @@
 #include "subscription.h"
 #include "tokens.h"
 #include "web_server.h"
+#include "windows.h"
 
 enum {
     BODY_MAX = 8 << 20,
     BODY_MAX_IMPORT = 16, /* times that */
     RATE = 2000,
-    WINDOW_IDLE_MS = 300000,
     GRACE_MS = 10000,
     STATUS_CLASSES = 6,
 };
@@ -32,7 +33,6 @@ typedef struct Asker {
 typedef struct Exchange Exchange;
 typedef struct EventStream EventStream;
 typedef struct Talk Talk;
-typedef struct Windows Windows;
 typedef struct Orphans Orphans;
 typedef struct Rates Rates;
 
@@ -126,20 +126,6 @@ Json problem_json(const Error *err, int status); /* with the way out that HTTP h
 void rest_head(Exchange *x);    /* the route is known: the length of its body */
 void rest_request(Exchange *x); /* the body is there */
 void rest_gone(Exchange *x);
-
-/* ---- windows.c ---- */
-
-Windows *windows_new(Server *s);
-void windows_free(Windows *w);
-/* Sees to it that the session of a run has a window, and then calls then(); with *err when the run cannot be taken. */
-typedef void (*WindowReady)(void *ctx, const Error *err);
-void windows_want(Windows *w, const char *thread, WindowReady then, void *ctx);
-/* A run that was just begun with a session. */
-void windows_keep(Windows *w, const char *thread);
-size_t windows_count(const Windows *w);
-
-/* The thread that an id of a session, "debug-17-...", a number or a name means; given. */
-char *thread_of_id(const Server *s, const char *id, size_t len);
 
 /* ---- orphans.c ---- */
 

@@ -335,7 +335,8 @@ static bool takes_thread(const Operation *op) {
 /* With the run that an id of a session, a number or a name means; without where there is none. Consumes args. */
 static Json with_thread(const Talk *t, Json args, const char *name, Json said) {
     if (json_kind(said) != JSON_STRING) return args;
-    char *thread = thread_of_id(t->server, json_string_data(&said), json_string_len(said));
+    char *thread = thread_of_id(client_host(t->server->options.client), json_string_data(&said),
+                                json_string_len(said));
     if (strlen(thread) == json_string_len(said) || !strncmp(json_string_data(&said), "debug-", 6)) {
         args = json_object_with(args, name, json_string_c(thread));
     }
@@ -380,7 +381,8 @@ static bool begin_call(Talk *t, Json message, Error *err) {
     }
     if (op && takes_thread(op) && json_is_none(json_object_get_c(args, "thread"))) {
         char *thread = json_kind(said) == JSON_STRING
-                           ? thread_of_id(t->server, json_string_data(&said), json_string_len(said))
+                           ? thread_of_id(client_host(t->server->options.client),
+                                          json_string_data(&said), json_string_len(said))
                            : mem_strdup(operation_is_of_run(op) ? t->thread : NULL);
         args = OBJECT_ADD(args, KEY("thread", (const char *)thread));
         mem_free(thread);

@@ -1,15 +1,14 @@
-/* windows.c - the debug sessions of those who ask over REST and do not stay.
- *
- * A session needs a window (host.h), or its run settles as paused. Here the server is the window: from the first
- * change that is asked of a session until nobody has asked for WINDOW_IDLE_MS. What the session tells is let fall. */
-#include "server_inside.h"
+#include "windows.h"
 
+#include "host.h"
+#include "json_build.h"
 #include "mem.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { LOOK_MS = 15000 };
+enum { LOOK_MS = 15000, WINDOW_IDLE_MS = 300000 };
 
 typedef struct Waiter {
     struct Waiter *next;
@@ -28,7 +27,8 @@ typedef struct Window {
 } Window;
 
 struct Windows {
-    Server *server;
+    uv_loop_t *loop;
+    Client *client;
     Window *first;
     size_t n;
     uv_timer_t *look;
@@ -52,18 +52,19 @@ static void window_free(Window *w) {
 /* Those that are over are freed here, and not from inside of what they tell. */
 static void on_look(uv_timer_t *timer) {
     Windows *all = timer->data;
-    uint64_t now = uv_now(all->server->options.loop);
+    uint64_t now = uv_now(all->loop);
     for (Window *w = all->first, *next; w; w = next) {
         next = w->next;
         if (w->over || (w->events && now - w->used > WINDOW_IDLE_MS)) window_free(w);
     }
 }
 
-Windows *windows_new(Server *s) {
+Windows *windows_new(uv_loop_t *loop, Client *client) {
     Windows *all = mem_zalloc(sizeof *all);
-    all->server = s;
+    all->loop = loop;
+    all->client = client;
     all->look = mem_zalloc(sizeof *all->look);
-    uv_timer_init(s->options.loop, all->look);
+    uv_timer_init(loop, all->look);
     all->look->data = all;
     uv_timer_start(all->look, on_look, LOOK_MS, LOOK_MS);
     uv_unref((uv_handle_t *)all->look);
@@ -120,17 +121,15 @@ static Window *find(Windows *all, const char *thread) {
 
 static Window *add(Windows *all, const char *thread) {
     Window *w = mem_zalloc(sizeof *w);
-    *w = (Window){.all = all,
-                  .next = all->first,
-                  .thread = mem_strdup(thread),
-                  .used = uv_now(all->server->options.loop)};
+    *w = (Window){
+        .all = all, .next = all->first, .thread = mem_strdup(thread), .used = uv_now(all->loop)};
     all->first = w;
     all->n++;
     return w;
 }
 
 static void attach(Window *w) {
-    w->events = client_events(w->all->server->options.client,
+    w->events = client_events(w->all->client,
                               OBJECT(KEY("thread", w->thread), KEY("attach", json_bool(true))),
                               &(ClientListener){on_event, on_over, w});
 }
@@ -155,9 +154,13 @@ static void on_opened(void *ctx, Json run, const Error *err) {
 }
 
 void windows_want(Windows *all, const char *thread, WindowReady then, void *ctx) {
+    if (!client_host(all->client)) { /* the server is the window */
+        then(ctx, NULL);
+        return;
+    }
     Window *w = find(all, thread);
     if (w && w->events) {
-        w->used = uv_now(all->server->options.loop);
+        w->used = uv_now(all->loop);
         then(ctx, NULL);
         return;
     }
@@ -168,22 +171,24 @@ void windows_want(Windows *all, const char *thread, WindowReady then, void *ctx)
     while (*last) last = &(*last)->next;
     *last = one;
     if (begins) {
-        client_call(all->server->options.client, "run_open", OBJECT(KEY("thread", thread)),
-                    on_opened, w);
+        client_call(all->client, "run_open", OBJECT(KEY("thread", thread)), on_opened, w);
     }
 }
 
 void windows_keep(Windows *all, const char *thread) {
-    if (!find(all, thread)) attach(add(all, thread));
+    if (client_host(all->client) && !find(all, thread)) attach(add(all, thread));
+}
+
+void windows_drop(Windows *all, const char *thread) {
+    Window *w = find(all, thread);
+    if (w && w->events) window_free(w);
 }
 
 /* ---- names ---- */
 
-char *thread_of_id(const Server *s, const char *id, size_t len) {
+char *thread_of_id(const Host *host, const char *id, size_t len) {
     char *text = mem_strndup(id, len), *end;
-    if (strncmp(text, "debug-", 6) != 0 || host_find(client_host(s->options.client), text)) {
-        return text;
-    }
+    if (strncmp(text, "debug-", 6) != 0 || (host && host_find(host, text))) return text;
     long long run = strtoll(text + 6, &end, 10);
     if (run > 0 && *end == '-' && end[1] >= '0' && end[1] <= '9') {
         char *number = mem_alloc(24);
