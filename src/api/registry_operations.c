@@ -3,6 +3,7 @@
 
 #include "args.h"
 #include "flow.h"
+#include "flow_bounds.h"
 #include "json_binary.h"
 #include "json_build.h"
 #include "mem.h"
@@ -27,7 +28,8 @@ static void work(HostJob *job, Store *store) {
     Json args =
         folder ? json_decode(a->args.data, a->args.len, &(size_t){0}, &job->err) : json_none();
     if (json_is_none(args)) return;
-    Registry registry = {host_workflows(a->host), folder, *host_bounds(a->host)};
+    Registry registry = {host_workflows(a->host), folder, host_workflow_bounds(a->host),
+                         host_bounds(a->host)};
     a->answer = a->call(&registry, args, &job->err);
     json_unref(args);
 }
@@ -79,7 +81,8 @@ static Json put(const Registry *registry, Json args, Error *err) {
     FlowProblems problems = {0};
     Flow *flow = flow_load_definition(definition, &problems);
     if (!flow) problems_error(&problems, "The text is no workflow.", err);
-    int64_t version = flow ? registry_put(registry, name, definition, NULL, err) : 0;
+    bool allowed = flow && flow_is_allowed(flow, registry->runs, err);
+    int64_t version = allowed ? registry_put(registry, name, definition, NULL, err) : 0;
     if (version) out = OBJECT(KEY("name", name), KEY("version", version));
     flow_unref(flow);
     flow_problems_clear(&problems);

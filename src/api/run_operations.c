@@ -3,6 +3,7 @@
 #include "operation.h"
 
 #include "args.h"
+#include "flow_bounds.h"
 #include "json_binary.h"
 #include "json_build.h"
 #include "mem.h"
@@ -99,23 +100,25 @@ static HostDebug debug_of(Json args) {
 }
 
 /* The workflow that was sent: its files, as a stored definition has them. */
-static Flow *flow_of(Json definition, Error *err) {
+static Flow *flow_of(const Host *host, Json definition, Error *err) {
     FlowProblems problems = {0};
     Flow *flow = flow_load_definition(definition, &problems);
     if (!flow) problems_error(&problems, "The definition is no workflow.", err);
     flow_problems_clear(&problems);
-    return flow;
+    if (flow && flow_is_allowed(flow, host_bounds(host), err)) return flow;
+    flow_unref(flow);
+    return NULL;
 }
 
 /* The same for one that was sent, or is meant by its name. On a thread. folder: the store's; NULL: the store is asked. */
 static Flow *find_flow(const Host *host, const char *folder, Store *store, Json args, Error *err) {
     const char *name = json_object_text(args, "workflow");
-    if (!name) return flow_of(json_object_get_c(args, "definition"), err);
+    if (!name) return flow_of(host, json_object_get_c(args, "definition"), err);
     if (!folder) folder = store_folder(store, err);
     if (!folder) return NULL;
-    Registry registry = {host_workflows(host), folder, *host_bounds(host)};
+    Registry registry = {host_workflows(host), folder, host_workflow_bounds(host), NULL};
     Json definition = registry_definition(&registry, name, args_int(args, "version", 0), err);
-    Flow *flow = json_is_none(definition) ? NULL : flow_of(definition, err);
+    Flow *flow = json_is_none(definition) ? NULL : flow_of(host, definition, err);
     json_unref(definition);
     return flow;
 }
@@ -199,7 +202,7 @@ static void load_first(Host *host, Json args, LoadedFn then, Reply reply) {
     bool recording = args_has(args, "replay"), named = args_has(args, "workflow");
     if (!recording && !named && !is_long(args)) {
         Error err = ERROR_INIT;
-        Loading now = {.flow = flow_of(json_object_get_c(args, "definition"), &err)};
+        Loading now = {.flow = flow_of(host, json_object_get_c(args, "definition"), &err)};
         if (now.flow) {
             then(host, args, &now, reply);
         } else {

@@ -4,6 +4,7 @@
 #include "args.h"
 #include "exec.h"
 #include "flow.h"
+#include "flow_bounds.h"
 #include "json_build.h"
 #include "kind_listing.h"
 #include "mem.h"
@@ -47,9 +48,19 @@ static Json check(const Host *host, Json args, Error *err) {
     (void)err;
     if (flow) flow_needs_checkpointer(flow, &problems);
     if (flow) exec_check_code(flow, &problems);
-    Json out = OBJECT(KEY("ok", json_bool(!problems.errors)), KEY("name", flow ? flow->name : NULL),
+    Json listed = problems_json(&problems);
+    Error refused = ERROR_INIT;
+    bool allowed = !flow || flow_is_allowed(flow, host_bounds(host), &refused);
+    if (!allowed) {
+        listed = json_array_push(
+            listed, OBJECT(KEY("file", flow->main->file), KEY("line", json_int(refused.line)),
+                           KEY("col", json_int(refused.col)), KEY("severity", "error"),
+                           KEY("message", refused.msg)));
+    }
+    Json out = OBJECT(KEY("ok", json_bool(!problems.errors && allowed)),
+                      KEY("name", flow ? flow->name : NULL),
                       KEY("nodes", flow ? json_int((int64_t)flow->main->nnodes) : json_none()),
-                      KEY("problems", problems_json(&problems)));
+                      KEY("problems", listed));
     flow_problems_clear(&problems);
     flow_unref(flow);
     return out;

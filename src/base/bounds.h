@@ -5,10 +5,14 @@
 #include "net_policy.h"
 #include "safe_root.h"
 
-/* Both are borrowed by who is given them. */
+#include <stdbool.h>
+
+/* All of them are borrowed by who is given them. */
 typedef struct Bounds {
     const SafeRoot *root; /* that the files which workflows name are in; NULL: anywhere */
     const NetPolicy *net; /* where requests go; NULL: anywhere */
+    const bool *kinds;    /* by KindId (flow/kind.h): whether such nodes run; NULL: all do */
+    bool inside; /* the folders that runs and their commands are started in are in `root`, too */
 } Bounds;
 
 #endif

@@ -22,6 +22,7 @@ static const char *const code_names[ERR_CODES] = {
     [ERR_SECRET] = "secret",
     [ERR_WRONG_STATE] = "wrong_state",
     [ERR_NOT_HELD] = "not_held",
+    [ERR_FORBIDDEN] = "forbidden",
 };
 
 /* Ends a message that did not fit in "...", without leaving half a character behind. */
@@ -77,7 +78,8 @@ const char *error_code_name(ErrorCode code) {
 
 bool error_is_askers(ErrorCode code) {
     return code == ERR_USAGE || code == ERR_SYNTAX || code == ERR_NOT_FOUND || code == ERR_EXISTS ||
-           code == ERR_ENDED || code == ERR_ANSWER || code == ERR_WRONG_STATE || code == ERR_NOT_HELD;
+           code == ERR_ENDED || code == ERR_ANSWER || code == ERR_WRONG_STATE ||
+           code == ERR_NOT_HELD || code == ERR_FORBIDDEN;
 }
 
 ErrorCode error_code_find(const char *name) {

@@ -33,6 +33,7 @@ typedef enum ErrorCode {
     ERR_SECRET,    /* a secret is missing, or cannot be had: fact `secret` */
     ERR_WRONG_STATE, /* a run or a frame is not in a state for that: facts `thread`, `frame` */
     ERR_NOT_HELD,    /* this process does not have the run; another one may: fact `thread` */
+    ERR_FORBIDDEN,   /* whoever runs workflows does not let them do that (bounds.h) */
     ERR_CODES,
 } ErrorCode;
 

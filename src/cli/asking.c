@@ -36,13 +36,13 @@ void asking_begin(Asking *a, const Common *common) {
     if (cli_server(common)) {
         begin_asking_server(a, common);
     } else {
-        asking_begin_serving(a, common, NULL);
+        asking_begin_serving(a, common, &(ServingPlace){0});
     }
 }
 
-void asking_begin_serving(Asking *a, const Common *common, const char *workflows) {
+void asking_begin_serving(Asking *a, const Common *common, const ServingPlace *place) {
     extern char **environ;
-    char *folder = getcwd(NULL, 0);
+    char *folder = place->folder ? realpath(safe_root_name(place->folder), NULL) : getcwd(NULL, 0);
     *a = (Asking){.common = common};
     uv_loop_init(&a->loop);
     ClientOptions options = {.loop = &a->loop,
@@ -50,10 +50,13 @@ void asking_begin_serving(Asking *a, const Common *common, const char *workflows
                              .folder = folder,
                              .environment = environ,
                              .names = common->env,
-                             .bounds = {common->root, common->net},
+                             .bounds = {.root = place->folder ? place->folder : common->root,
+                                        .net = common->net,
+                                        .kinds = place->kinds,
+                                        .inside = place->folder},
                              .secrets = common->secrets,
                              .key_file = common->key_file,
-                             .workflows = workflows};
+                             .workflows = place->workflows};
     a->client = client_new(&options);
     free(folder);
 }

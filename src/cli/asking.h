@@ -24,8 +24,14 @@ typedef struct Asking {
 void asking_begin(Asking *a, const Common *common);
 /* The same of a server with this token (servers.h), and no other. */
 void asking_begin_as(Asking *a, const Common *common, const ServerLogin *login);
-/* The same for a process that knows workflows by name, which are in a folder; NULL: it has none. */
-void asking_begin_serving(Asking *a, const Common *common, const char *workflows);
+/* The same for a process that runs workflows for others. */
+typedef struct ServingPlace {
+    const char *workflows; /* the folder of those that have a name; NULL: there is none */
+    const SafeRoot
+        *folder; /* that runs are started in, and confined to; NULL: this one, and they are not */
+    const bool *kinds; /* of nodes that run (bounds.h); NULL: all */
+} ServingPlace;
+void asking_begin_serving(Asking *a, const Common *common, const ServingPlace *place);
 int asking_end(Asking *a); /* a->code */
 
 /* Consumes args. */

@@ -3,6 +3,7 @@
 #include "fields.h"
 #include "json_build.h"
 #include "json_print.h"
+#include "kind_bounds.h"
 #include "options.h"
 #include "output.h"
 #include "server.h"
@@ -31,6 +32,8 @@ typedef struct ServeArgs {
     const char *listen, *workflows, *tls_cert, *tls_key, *otlp;
     bool auth, allow_inline, next_port;
     Json hosts; /* names */
+    SafeRoot *folder;
+    bool kinds[KIND_COUNT], narrows; /* those that run; not all do */
     int64_t max_body, rate;
     int log_level, log_format; /* the place of the word, from 1 */
 } ServeArgs;
@@ -252,10 +255,18 @@ static int act(void *ctx) {
                          args->workflows, strerror(errno));
         return EXIT_USAGE;
     }
+    if (args->folder && args->common.root) {
+        options_complain(&command_serve,
+                         "--folder confines files to a folder already: leave out --root.");
+        return EXIT_USAGE;
+    }
     /* What is inherited, and where requests go, is narrow on a server unless somebody says otherwise. */
     if (json_is_none(args->common.env)) args->common.env = json_array();
     if (!args->common.net) args->common.net = net_policy_parse("public", NULL);
-    asking_begin_serving(&s.asking, &args->common, args->workflows);
+    asking_begin_serving(&s.asking, &args->common,
+                         &(ServingPlace){.workflows = args->workflows,
+                                         .folder = args->folder,
+                                         .kinds = args->narrows ? args->kinds : NULL});
     Error err = ERROR_INIT;
     TracingOptions traced = {.loop = &s.asking.loop,
                              .host = client_host(s.asking.client),
@@ -268,9 +279,22 @@ static int act(void *ctx) {
     return asking_end(&s.asking);
 }
 
+static bool add_kinds(ServeArgs *args, const char *text) {
+    Error err = ERROR_INIT;
+    bool ok = true;
+    args->narrows = true;
+    for (const char *at = text; ok && at;) {
+        size_t len = strcspn(at, ",");
+        ok = len ? kind_bounds_add(args->kinds, at, len, &err)
+                 : error_set(&err, ERR_USAGE, "it takes names, parted by commas.");
+        at = at[len] ? at + len + 1 : NULL;
+    }
+    return ok || options_complain(&command_serve, "--allow-kinds: %s", err.msg);
+}
+
 static bool on_option(void *ctx, const Option *option, char **values) {
     ServeArgs *args = ctx;
-    (void)option;
+    if (!strcmp(option->name, "allow-kinds")) return add_kinds(args, values[0]);
     if (json_is_none(args->hosts)) args->hosts = json_array();
     if (json_array_len(args->hosts) >= NAMES) {
         return options_complain(&command_serve, "at most %d names can be given with --host.",
@@ -306,6 +330,12 @@ const Command command_serve = {
         {"workflows", 0, "DIR",
          "a folder of workflows that runs are started of by name; what changes in it counts at once",
          TAKES(OPTION_TEXT, ServeArgs, workflows), .completes = COMPLETE_FILE},
+        {"folder", 0, "DIR",
+         "the folder that runs are started in and confined to: commands begin in it, and files that workflows name are in it",
+         TAKES(OPTION_ROOT, ServeArgs, folder), .completes = COMPLETE_FILE},
+        {"allow-kinds", 0, "KINDS",
+         "the kinds of nodes that run here, as jq,http,approval; all unless told; may be given many times",
+         .kind = OPTION_OWN},
         {"auth", 0, NULL, "whoever asks needs a token (`pawl token make`)",
          TAKES(OPTION_FLAG, ServeArgs, auth)},
         {"allow-inline", 0, NULL,

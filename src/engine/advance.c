@@ -47,7 +47,7 @@ void frame_arrive(Frame *f, bool passed) {
     const NodeWork *work = work_of(f, node);
     bool looks = run_hooks(f->run) || f->run->asleep;
     if (!looks && !f->injections && !node->task && !(work && work->prepare) &&
-        frame_leaves_engine(f, node) &&
+        frame_leaves_engine(f, node) && work_is_allowed(f, node, NULL) &&
         l->steps < l->graph->recursion_limit) { /* nothing has to be made first */
         frame_set_wait(f, wait_outside(f, node, NULL));
     } else {
@@ -465,6 +465,12 @@ static void fail_recursion(Frame *f) {
 static void begin_node_again(Frame *f);
 
 static void begin_node(Frame *f, const Node *node) {
+    if (!work_is_allowed(f, node, NULL)) {
+        Error err = ERROR_INIT;
+        work_is_allowed(f, node, &err);
+        frame_fail_with(f, "forbidden", &err);
+        return;
+    }
     if (node->task) {
         task_begin(f);
         return;

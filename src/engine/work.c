@@ -330,8 +330,12 @@ static void foreign_begin(void *ctx, ForeignEval *eval, Json input, const Json *
     Error err = ERROR_INIT;
     const Node *node = frame_top(f)->node;
     const NodeWork *work = run->engine->work[KIND_EDGE_AGENT];
-    if (!work || !work->evaluate || !node) {
-        error_set(&err, ERR_USAGE, "Expressions in Jinja cannot be evaluated here.");
+    bool allowed =
+        kind_is_allowed(&run->engine->options.bounds, &kinds[KIND_EDGE_AGENT], NULL, &err);
+    if (!work || !work->evaluate || !node || !allowed) {
+        if (allowed) {
+            error_set(&err, ERR_USAGE, "Expressions in Jinja cannot be evaluated here.");
+        }
         foreign_done(eval, json_none(), &err);
         return;
     }
@@ -399,6 +403,20 @@ Json work_wait(Frame *f, const Node *node, Error *err) {
     return json_is_none(memo) ? memo : WAIT_FOR(WAIT_WORK, frame_work_key(f), memo, json_array());
 }
 
+/* The folder that the run was started in, maybe by another process, is one that runs may be in here. */
+static bool is_inside(const Run *run, Error *err) {
+    const EngineOptions *o = &run->engine->options;
+    const char *folder = run->folder_path;
+    if (!o->bounds.inside || !folder || (o->folder && !strcmp(folder, o->folder))) return true;
+    char *there = safe_root_path(o->bounds.root, folder, NULL);
+    bool inside = there != NULL;
+    mem_free(there);
+    return inside ||
+           error_set(err, ERR_FORBIDDEN,
+                     "The run was started in the folder %s, and here runs are confined to %s.",
+                     folder, safe_root_name(o->bounds.root));
+}
+
 static void begin_work(Frame *f);
 
 static void begin_again(Frame *f) {
@@ -439,6 +457,8 @@ static void begin_work(Frame *f) {
     evaluator_begin(m, r);
     if (s->node->task && !s->params && !f->params && !task_resolve(f, &err)) {
         step_fail_with(s, "config", &err);
+    } else if (!work_is_allowed(f, s->node, &err) || !is_inside(s->run, &err)) {
+        step_fail_with(s, "forbidden", &err);
     } else {
         if (f->params) s->params = f->params;
         f->params = NULL;

@@ -4,6 +4,7 @@
 
 #include "evaluator.h"
 #include "frame.h"
+#include "kind_bounds.h"
 #include "log.h"
 #include "long_text.h"
 #include "mask.h"
@@ -53,6 +54,12 @@ typedef struct Sliced {
     size_t edge; /* as of Step */
     void (*again)(Frame *f);
 } Sliced;
+
+/* Whether whoever runs the workflow lets such nodes run. */
+static inline bool work_is_allowed(const Frame *f, const Node *node, Error *err) {
+    const Bounds *bounds = &f->run->engine->options.bounds;
+    return !bounds->kinds || kind_is_allowed(bounds, node->kind, node->name, err);
+}
 
 /* NULL: nobody works at nodes of its kind. */
 static inline const NodeWork *work_of(const Frame *f, const Node *node) {

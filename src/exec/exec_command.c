@@ -137,10 +137,29 @@ bool command_add_shell(StepCommand *command, Json text, Error *err) {
                            err);
 }
 
+/* Runs, and so their commands, are started in a folder that they are confined to. One that is not there is said so when the
+ * command is started. */
+static bool confine(StepCommand *command, const SafeRoot *root, Error *err) {
+    Error why = ERROR_INIT;
+    errno = 0;
+    char *there = safe_root_path(root, command->folder, &why);
+    if (!there && errno == EXDEV) {
+        if (err) *err = why;
+        return false;
+    }
+    if (there) {
+        mem_free(command->folder);
+        command->folder = mem_strdup(there);
+    }
+    mem_free(there);
+    return true;
+}
+
 bool command_set_folder(StepCommand *command, const char *what, const char *path, size_t len,
                         Error *err) {
     if (!refuse_nul(what, path, len, err)) return false;
     Buf folder = BUF_INIT;
+    const Bounds *bounds = step_bounds(command->step);
     bool whole = len && path[0] == '/';
     if (!whole) buf_adds(&folder, step_folder(command->step));
     if (!whole && len) buf_addc(&folder, '/');
@@ -149,7 +168,7 @@ bool command_set_folder(StepCommand *command, const char *what, const char *path
     mem_free(command->shown_folder);
     command->folder = buf_detach(&folder);
     command->shown_folder = mem_strndup(path, len);
-    return true;
+    return !bounds->inside || confine(command, bounds->root, err);
 }
 
 static bool env_name_fits(const char *param, Json name, Error *err) {

@@ -274,6 +274,9 @@ Host *host_new(const HostOptions *options) {
     h->folder = copy(options->folder);
     h->secrets = copy(options->secrets);
     h->workflows = copy(options->workflows);
+    if (h->workflows && options->bounds.inside) {
+        h->workflows_root = safe_root_new(h->workflows, h->folder ? h->folder : "/", NULL);
+    }
     h->key_file =
         options->key_file ? copy(options->key_file) : secret_key_file(options->environment);
     h->sweep = mem_zalloc(sizeof *h->sweep);
@@ -299,6 +302,7 @@ void host_free(Host *h) {
     mem_free(h->folder);
     mem_free(h->secrets);
     mem_free(h->workflows);
+    safe_root_free(h->workflows_root);
     mem_free(h->key_file);
     mem_free(h->environment);
     mem_free(h);
@@ -306,6 +310,12 @@ void host_free(Host *h) {
 
 const Bounds *host_bounds(const Host *h) {
     return &h->options.bounds;
+}
+
+Bounds host_workflow_bounds(const Host *h) {
+    Bounds bounds = h->options.bounds;
+    if (bounds.inside) bounds.root = h->workflows_root;
+    return bounds;
 }
 
 const char *host_workflows(const Host *h) {

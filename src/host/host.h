@@ -66,6 +66,8 @@ void *host_ctx(const Host *host); /* of its options */
 const char *host_folder(const Host *host);
 const Bounds *host_bounds(const Host *host);
 const char *host_workflows(const Host *host); /* of its options; NULL: none */
+/* Of what is read there: whoever runs this process put it there, outside of what runs are confined to. */
+Bounds host_workflow_bounds(const Host *host);
 
 /* ---- the store ---- */
 

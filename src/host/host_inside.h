@@ -17,12 +17,13 @@ struct Host {
     char **environment; /* what runs inherit of that of the options; the texts are borrowed */
     char *url, *folder;
     char *secrets, *key_file, *workflows;
-    char *work_folder;              /* of the store; NULL: not asked for yet */
-    Store *store;                   /* NULL: not opened yet */
-    HostNeed opened;                /* for what it was */
-    Engine *engine;                 /* NULL: not made yet */
-    Readers *readers;               /* of jobs; NULL: there was none yet */
-    HostRun *first, *last;          /* held runs, oldest first */
+    SafeRoot *workflows_root; /* of that folder, where runs are confined to another; or NULL */
+    char *work_folder;        /* of the store; NULL: not asked for yet */
+    Store *store;             /* NULL: not opened yet */
+    HostNeed opened;          /* for what it was */
+    Engine *engine;           /* NULL: not made yet */
+    Readers *readers;         /* of jobs; NULL: there was none yet */
+    HostRun *first, *last;    /* held runs, oldest first */
     HostRun **by_name, **by_number; /* the same, in as many slots */
     size_t nruns, slots;
     HostComing *coming; /* runs that the engine was asked for, or is about to be */

@@ -32,7 +32,8 @@ enum {
 typedef struct Registry {
     const char *folder; /* that is looked at; NULL: none */
     const char *store;  /* the folder of the store */
-    Bounds bounds;
+    Bounds bounds;      /* of what is read there */
+    const Bounds *runs; /* of what is put there; NULL: nothing is */
 } Registry;
 
 bool registry_name_is_valid(const char *name);

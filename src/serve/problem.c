@@ -26,6 +26,7 @@ static const struct ProblemRow {
     {ERR_ANSWER, 409, "POST /api/v1/runs/{thread}/resume with `value` or `decision` answers it."},
     {ERR_SECRET, 409, NULL},
     {ERR_WRONG_STATE, 409, NULL},
+    {ERR_FORBIDDEN, 403, NULL},
     {ERR_NOT_HELD, 409, "POST /api/v1/debug/{thread} takes the run for a debugger."},
 };
 
