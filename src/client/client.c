@@ -41,15 +41,6 @@ Client *client_new(const ClientOptions *options) {
     return c;
 }
 
-void client_free(Client *c) {
-    if (c) {
-        while (c->remotes) remote_free(c->remotes);
-        server_link_free(c->link);
-        host_free(c->host);
-        mem_free(c);
-    }
-}
-
 Host *client_host(Client *c) {
     return c->host;
 }
@@ -59,6 +50,7 @@ Host *client_host(Client *c) {
 /* An operation on its way: for an answer, or for a stream of events. */
 typedef struct Errand {
     Client *client;
+    struct Errand *next; /* of those that wait */
     char *operation;
     char *thread; /* NULL: of no run */
     Json args;
@@ -218,11 +210,20 @@ static void go_here(Errand *e) {
 
 static void find_way(Errand *e);
 
+static void wait_no_more(Errand *e) {
+    Errand **at = &e->client->waiting;
+    while (*at != e) at = &(*at)->next;
+    *at = e->next;
+}
+
 static void on_again(uv_timer_t *timer) {
+    wait_no_more(timer->data);
     find_way(timer->data);
 }
 
 static void try_again(Errand *e) {
+    e->next = e->client->waiting;
+    e->client->waiting = e;
     if (!e->timer) {
         e->timer = mem_zalloc(sizeof *e->timer);
         uv_timer_init(e->client->loop, e->timer);
@@ -258,10 +259,21 @@ static Json read_holder(Store *store, Json args, Error *err) {
     return out;
 }
 
+static void fail_ended(Errand *e) {
+    Error ended = ERROR_INIT;
+    error_set(&ended, ERR_CANCELLED, "Whoever asked for it has ended.");
+    fail(e, &ended);
+}
+
 static void on_holder(void *ctx, Json holder, const Error *err) {
     Errand *e = ctx;
     if (err) {
         fail(e, err);
+        return;
+    }
+    if (e->client->ending) {
+        json_unref(holder);
+        fail_ended(e);
         return;
     }
     Json pid = json_object_get_c(holder, "pid"), owner = json_object_get_c(holder, "owner");
@@ -295,7 +307,9 @@ static void on_come(void *ctx) {
 
 static void find_way(Errand *e) {
     Host *host = e->client->host;
-    if (!e->thread || host_find(host, e->thread)) {
+    if (e->client->ending) {
+        fail_ended(e);
+    } else if (!e->thread || host_find(host, e->thread)) {
         go_here(e);
     } else if (!host_await(host, e->thread, on_come, e)) {
         host_read(e->client->host, read_holder, OBJECT(KEY("thread", e->thread)), on_holder, e);
@@ -361,6 +375,20 @@ void client_events_end(ClientEvents *v) {
     server_events_end(v->stream);
     subscription_end(v->subscription);
     if (!v->on_its_way) mem_free(v);
+}
+
+void client_free(Client *c) {
+    if (!c) return;
+    c->ending = true;
+    while (c->waiting) {
+        Errand *e = c->waiting;
+        wait_no_more(e);
+        fail_ended(e);
+    }
+    while (c->remotes) remote_free(c->remotes);
+    server_link_free(c->link);
+    host_free(c->host);
+    mem_free(c);
 }
 
 /* ---- waiting ---- */

@@ -14,7 +14,9 @@ struct Client {
     Host *host;       /* NULL with a server */
     ServerLink *link; /* NULL without one */
     Remote *remotes;
-    bool asking; /* client_ask() runs the loop */
+    struct Errand *waiting; /* those that look again in a moment */
+    bool asking;            /* client_ask() runs the loop */
+    bool ending;
 };
 
 /* ---- remote.c ---- */

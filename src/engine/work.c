@@ -333,9 +333,7 @@ static void foreign_begin(void *ctx, ForeignEval *eval, Json input, const Json *
     bool allowed =
         kind_is_allowed(&run->engine->options.bounds, &kinds[KIND_EDGE_AGENT], NULL, &err);
     if (!work || !work->evaluate || !node || !allowed) {
-        if (allowed) {
-            error_set(&err, ERR_USAGE, "Expressions in Jinja cannot be evaluated here.");
-        }
+        if (allowed) error_set(&err, ERR_USAGE, "Expressions in Jinja cannot be evaluated here.");
         foreign_done(eval, json_none(), &err);
         return;
     }

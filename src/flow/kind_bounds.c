@@ -30,9 +30,7 @@ static void list_allowed(const bool *allowed, Buf *out) {
         for (size_t j = 0; j < i; j++) {
             again = again || (allowed[j] && !strcmp(kinds[j].name, kinds[i].name));
         }
-        if (allowed[i] && !again) {
-            buf_printf(out, "%s%s", out->len ? ", " : "", kinds[i].name);
-        }
+        if (allowed[i] && !again) buf_printf(out, "%s%s", out->len ? ", " : "", kinds[i].name);
     }
 }
 

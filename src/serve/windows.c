@@ -170,9 +170,7 @@ void windows_want(Windows *all, const char *thread, WindowReady then, void *ctx)
     *one = (Waiter){.then = then, .ctx = ctx};
     while (*last) last = &(*last)->next;
     *last = one;
-    if (begins) {
-        client_call(all->client, "run_open", OBJECT(KEY("thread", thread)), on_opened, w);
-    }
+    if (begins) client_call(all->client, "run_open", OBJECT(KEY("thread", thread)), on_opened, w);
 }
 
 void windows_keep(Windows *all, const char *thread) {

@@ -325,9 +325,9 @@ static void a_run_that_there_is_not_is_said_as_it_is(void **state) {
     expect_contains(a.err.msg, "nothing");
 }
 
-/* A process that has a run, and ends when somebody comes to its socket: as one does that was killed, and of which a child
- * that is about to become a command still has the descriptors. */
-static pid_t owner_that_ends(const char *thread) {
+/* A process that has a run. It does not listen; or it does, and ends when somebody comes to its socket: as one does that
+ * was killed, and of which a child that is about to become a command still has the descriptors. */
+static pid_t owner_that_ends(const char *thread, bool listens) {
     int told[2];
     char c;
     assert_int_equal(pipe(told), 0);
@@ -339,11 +339,15 @@ static pid_t owner_that_ends(const char *thread) {
         Store *store = store_open(at.url, STORE_CREATE, NULL);
         bool made = store && store_create_run(store, thread, "w", "d", &row, NULL);
         const char *folder = host_store_folder(client_host(at.client), NULL);
-        int listener = made && socket_place_open(&place, folder, getpid(), NULL)
+        int listener = listens && made && socket_place_open(&place, folder, getpid(), NULL)
                            ? host_socket_listen(&place, NULL)
                            : -1;
-        (void)!write(told[1], listener < 0 ? "-" : "+", 1);
-        (void)!accept(listener, NULL, NULL);
+        (void)!write(told[1], made && listens == (listener >= 0) ? "+" : "-", 1);
+        if (listens) {
+            (void)!accept(listener, NULL, NULL);
+        } else {
+            pause();
+        }
         _exit(0);
     }
     close(told[1]);
@@ -356,12 +360,34 @@ static pid_t owner_that_ends(const char *thread) {
 static void a_process_that_ends_before_it_greets_is_no_way_to_its_run(void **state) {
     (void)state;
     Asked a = {0};
-    pid_t pid = owner_that_ends("t");
+    pid_t pid = owner_that_ends("t", true);
     client_call(at.client, "run_cancel", parse("{\"thread\": \"t\"}"), on_answer, &a);
     until_answered(&a);
     kill(pid, SIGKILL);
     assert_int_equal(waitpid(pid, NULL, 0), pid);
     expect_contains(a.err.msg, "never began"); /* said here, of a run that nobody has */
+}
+
+static void a_client_that_ends_tells_whoever_waits_for_the_owner_of_a_run(void **state) {
+    (void)state;
+    Asked a = {0}, b = {0};
+    Heard heard = {.text = BUF_INIT};
+    pid_t pid = owner_that_ends("t", false);
+    client_call(at.client, "run_cancel", parse("{\"thread\": \"t\"}"), on_answer, &a);
+    ClientEvents *events = client_events(at.client, parse("{\"thread\": \"t\"}"),
+                                         &(ClientListener){on_event, on_over, &heard});
+    turn(200); /* it has looked, and looks again now and then */
+    client_call(at.client, "run_cancel", parse("{\"thread\": \"t\"}"), on_answer, &b); /* it looks */
+    client_free(at.client);
+    at.client = NULL;
+    expect_failure(&a, ERR_CANCELLED, "has ended");
+    assert_int_equal(b.answers, 1);
+    assert_int_equal(heard.over, 1);
+    client_events_end(events);
+    turn(100); /* longer than it waits before it looks again */
+    kill(pid, SIGKILL);
+    assert_int_equal(waitpid(pid, NULL, 0), pid);
+    buf_clear(&heard.text);
 }
 
 static void an_operation_of_no_run_is_done_here(void **state) {
@@ -392,6 +418,7 @@ int main(void) {
         CLIENT(whoever_listens_no_more_says_so_to_the_other_side),
         CLIENT(a_run_that_there_is_not_is_said_as_it_is),
         CLIENT(a_process_that_ends_before_it_greets_is_no_way_to_its_run),
+        CLIENT(a_client_that_ends_tells_whoever_waits_for_the_owner_of_a_run),
         CLIENT(an_operation_of_no_run_is_done_here),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
