@@ -50,7 +50,7 @@ run: all ## a server with the examples and a paused run, at http://127.0.0.1:729
 tour: all ## a short tour: a workflow that stops and goes on
 	@examples/workflows/tour.sh $(BUILD)/pawl
 
-test: test-release test-asan ## all tests, in release and under ASan and UBSan
+test: $(BUILD)/.deps-clients test-release test-asan ## all tests, in release and under ASan and UBSan
 	@tests/run $(BUILD)/release $(BUILD)/asan
 
 test-release: $(BUILD)/release/.werror ## build what the tests in release need
