@@ -433,9 +433,13 @@ static void make_from_files(Host *host, const Operation *op, Json args, Reply re
 static void do_operation(Host *host, const Operation *op, Json args, Reply reply) {
     Error err = ERROR_INIT;
     if (op->read) {
+        Json thread = op->logs ? json_none() : json_object_get_c(args, "thread");
         host_read_for(host,
                       &(HostRead){.read = op->read,
                                   .need = op->need,
+                                  .thread = json_kind(thread) == JSON_STRING
+                                                ? json_string_data(&thread)
+                                                : NULL,
                                   .done = reply.give,
                                   .ctx = reply.ctx,
                                   .text = reply.text},

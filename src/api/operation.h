@@ -115,6 +115,7 @@ typedef struct Operation {
     /* One of these. args: an object that the row let pass, borrowed. */
     Json (*read)(Store *store, Json args, Error *err);
     HostNeed need; /* read: what the handle has to be good for */
+    bool logs;     /* read: looks at what nodes printed, which is recorded apart from their run */
     Json (*make)(const Host *host, Json args, Error *err);
     bool files; /* make: reads files; of the host it asks for nothing but its folder */
     void (*call)(Host *host, Json args, Reply reply);

@@ -217,14 +217,24 @@ Run *request_now(Request *q, const Now *now) {
     return now->run;
 }
 
-void engine_when_durable(Engine *e, void (*fn)(void *ctx, const Error *err), void *ctx) {
+static void when_durable(Engine *e, uint64_t batch, void (*fn)(void *ctx, const Error *err),
+                         void *ctx) {
     bool broken = e->broken.code != ERR_NONE;
-    if (broken || engine_unsaved_batch(e) <= e->durable) {
+    if (broken || batch <= e->durable) {
         fn(ctx, broken ? &e->broken : NULL);
         return;
     }
-    waiters_add(&e->waiters, engine_unsaved_batch(e), fn, ctx);
+    waiters_add(&e->waiters, batch, fn, ctx);
     engine_set_idle(e, true);
+}
+
+void engine_when_durable(Engine *e, void (*fn)(void *ctx, const Error *err), void *ctx) {
+    when_durable(e, engine_unsaved_batch(e), fn, ctx);
+}
+
+void run_when_durable(Run *run, void (*fn)(void *ctx, const Error *err), void *ctx) {
+    Engine *e = run->engine;
+    when_durable(e, run->links[RUNS_UNSAVED].in ? engine_batch(e) : run->handed_batch, fn, ctx);
 }
 
 bool engine_wait_durable(Engine *e) {

@@ -276,7 +276,9 @@ bool run_answer(Run *run, const RunResume *answer, Error *err);
 /* Tells when all that was recorded so far is durable, at once when it is; or that the store failed. For
  * those who then read it (engine_reader()), or tell of it. */
 void engine_when_durable(Engine *engine, void (*fn)(void *ctx, const Error *err), void *ctx);
-/* The same, and blocks for as long as the commits take: only where the answer cannot come later. False
+/* The same for what was recorded of this run, but for what its nodes print. */
+void run_when_durable(Run *run, void (*fn)(void *ctx, const Error *err), void *ctx);
+/* The same for all, and blocks for as long as the commits take: only where the answer cannot come later. False
  * when the store failed. */
 bool engine_wait_durable(Engine *engine);
 int64_t run_durable_checkpoint(const Run *run); /* its head, as far as that is durable */

@@ -528,6 +528,10 @@ static HostComing *find_coming(const Host *h, const char *thread) {
     return c;
 }
 
+bool host_expects(const Host *h, const char *thread) {
+    return find_coming(h, thread) != NULL;
+}
+
 bool host_await(Host *h, const char *thread, void (*then)(void *ctx), void *ctx) {
     HostComing *c = find_coming(h, thread);
     if (c) {

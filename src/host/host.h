@@ -89,13 +89,16 @@ const char *host_store_folder(Host *host, Error *err);
 Engine *host_engine(Host *host, HostNeed need, Error *err); /* made on the first call */
 
 /* A job on the store: work() runs on another thread, then done() on the loop. Everything that was recorded when
- * it was asked for is in the store by then. The asker owns the job and keeps it until done(), which is called
+ * it was asked for is in the store by then; with `thread` what was recorded of that run, so that who reads one run waits
+ * for no other. The asker owns the job and keeps it until done(), which is called
  * exactly once, may free it, and may come before the call returns. Values have one thread at a time: work() takes
  * bytes and text from the loop, and what it leaves in the job is handed over whole. */
 typedef struct HostJob HostJob;
 struct HostJob {
     HostNeed
         need; /* HOST_READS: a handle that only reads; HOST_NO_STORE: NULL; otherwise one that writes */
+    const char *thread; /* HOST_READS: the run that it reads, but for what its nodes print; NULL:
+                           anything. Borrowed until host_ask() returns */
     void (*work)(HostJob *job, Store *store); /* sets err when it fails */
     void (*done)(HostJob *job);
     Error err; /* of work(), or why there was none */
@@ -113,6 +116,7 @@ void host_read(Host *host, HostReader read, Json args, HostAnswer done, void *ct
 typedef struct HostRead {
     HostReader read;
     HostNeed need;
+    const char *thread; /* as that of a job */
     HostAnswer done;
     void *ctx;
     void (*text)(void *ctx, Buf *text); /* NULL: done() has the value */
@@ -156,6 +160,9 @@ HostRun *host_adopt(Host *host, Run *run);
 /* Whether such a call for the thread is under way; if so, then() is called once it is answered. For whoever
  * wants something of a run that is about to be here. */
 bool host_await(Host *host, const char *thread, void (*then)(void *ctx), void *ctx);
+
+/* Whether one is. */
+bool host_expects(const Host *host, const char *thread);
 
 /* Such a call is about to be made: host_await() waits for that, too. thread NULL: of a run that has no name yet. */
 typedef struct HostComing HostComing;

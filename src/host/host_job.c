@@ -169,6 +169,14 @@ void host_ask(Host *h, HostJob *job) {
         on_durable(t, &ending);
     } else if (job->need == HOST_NO_STORE) {
         on_durable(t, NULL);
+    } else if (job->thread && job->need == HOST_READS && !host_expects(h, job->thread)) {
+        /* Of a run that is not held here nothing is left to be written. */
+        const HostRun *run = host_find(h, job->thread);
+        if (run) {
+            run_when_durable(host_run(run), on_durable, t);
+        } else {
+            on_durable(t, NULL);
+        }
     } else {
         host_when_durable(h, on_durable, t);
     }
@@ -231,9 +239,10 @@ static void give_answer(HostJob *job) {
 
 void host_read_for(Host *h, const HostRead *how, Json args) {
     Read *r = mem_zalloc(sizeof *r);
-    *r = (Read){.job = {.need = how->need, .work = read_answer, .done = give_answer},
-                .how = *how,
-                .answer = json_none()};
+    *r = (Read){
+        .job = {.need = how->need, .thread = how->thread, .work = read_answer, .done = give_answer},
+        .how = *how,
+        .answer = json_none()};
     json_encode(args, &r->args);
     json_unref(args);
     host_ask(h, &r->job);

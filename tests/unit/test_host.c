@@ -654,6 +654,40 @@ static void a_store_in_memory_is_pruned(void **state) {
     world_down(&w);
 }
 
+/* ---- who reads one run waits for no other ---- */
+
+static void a_run_is_read_while_what_others_recorded_is_being_written(void **state) {
+    World w;
+    Asked start, ended, held, its_own, logs;
+    (void)state;
+    world_up(&w, "sqlite");
+    run_until(&w, "ended", counts, "completed");
+    json_unref(answer_of(
+        &w, "run_start",
+        OBJECT_ADD(start_args("held", counts), KEY("debug", parse("{\"pause_on_start\": true}")))));
+    hold_disk(true);
+    ask(&w, &start, "run_start", start_args("other", counts));
+    while (!is_sync_waiting()) {
+        uv_run(&w.loop, UV_RUN_NOWAIT);
+    }
+    ask(&w, &its_own, "run_get", OBJECT(KEY("thread", "other")));
+    ask(&w, &logs, "run_logs", OBJECT(KEY("thread", "ended")));
+    ask(&w, &ended, "run_get", OBJECT(KEY("thread", "ended")));
+    ask(&w, &held, "run_get", OBJECT(KEY("thread", "held")));
+    expect_answer(&w, &ended);
+    expect_answer(&w, &held);
+    assert_true(is_sync_waiting());
+    assert_int_equal(its_own.times, 0);
+    assert_int_equal(logs.times, 0); /* of what nodes print nobody knows which batch has it */
+    hold_disk(false);
+    expect_answer(&w, &start);
+    expect_answer(&w, &its_own);
+    expect_answer(&w, &logs);
+    Asked *all[] = {&start, &ended, &held, &its_own, &logs};
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++) asked_clear(all[i]);
+    world_down(&w);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         JSON_TEST(the_loop_turns_while_a_sync_takes_its_time),
@@ -674,6 +708,7 @@ int main(void) {
         JSON_TEST(who_waits_for_the_end_of_a_run_is_told_when_the_host_goes),
         JSON_TEST(a_list_has_each_run_once_whatever_the_page),
         JSON_TEST(a_store_in_memory_is_pruned),
+        JSON_TEST(a_run_is_read_while_what_others_recorded_is_being_written),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
