@@ -109,6 +109,7 @@ typedef struct Operation {
     OperationScope scope;
     const char *route;        /* "GET /runs/{thread}/history"; NULL: none of its own */
     bool idempotent;          /* asking twice is asking once */
+    bool lasting;             /* what is read seldom changes: who has it may ask whether it did */
     const OperationArg *args; /* the last has no name; NULL: none */
     const char *answer;       /* its shape */
 

@@ -129,6 +129,7 @@ const Operation registry_operations[] = {
      .scope = SCOPE_READ,
      .route = "GET /workflows/{name}",
      .idempotent = true,
+     .lasting = true,
      .args = ARGS(NAME_ARG, {"version", ARG_INT, .about = "left out, the newest", .min = 1,
                              .max = ARG_COUNTING}),
      .answer =

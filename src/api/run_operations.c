@@ -667,6 +667,7 @@ const Operation run_operations[] = {
      .scope = SCOPE_READ,
      .route = "GET /runs/{thread}/definition",
      .idempotent = true,
+     .lasting = true,
      .args = run_state_args,
      .answer = "{definition: {main: text, files: {*: text}, ...}, folder?: text}",
      .read = stored_definition},

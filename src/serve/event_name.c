@@ -14,7 +14,7 @@
 static const struct NameRow {
     const char *event, *field, *value, *name;
 } rows[] = {
-    {"start", NULL, NULL, "run.started"},
+    {"start", NULL, NULL, "run.held"},
     {"settled", "status", "completed", "run.completed"},
     {"settled", "status", "failed", "run.failed"},
     {"settled", "status", "cancelled", "run.cancelled"},
@@ -29,6 +29,8 @@ static const struct NameRow {
     {"step", "status", "failed", "node.failed"},
     {"step", "status", "skipped", "node.skipped"},
     {"step", "status", "resumed", "run.resumed"},
+    {"step", "node", NULL, "checkpoint"}, /* that a node has begun can be recorded, too */
+    {"step", "status", "started", "run.started"},
     {"step", NULL, NULL, "checkpoint"},
     {"log", "breakpoint", NULL, "debug.log"},
     {"log", NULL, NULL, "log"},

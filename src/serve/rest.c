@@ -28,12 +28,12 @@ void rest_gone(Exchange *x) {
 
 /* ---- answers ---- */
 
-/* What is told of the same checkpoint is the same, so whoever has it need not get it again. */
+/* What is told of the same checkpoint is the same, and some things seldom change: whoever has them need not get them again. */
 static void set_etag(Exchange *x, const Buf *text) {
     unsigned char hash[EVP_MAX_MD_SIZE];
     const Operation *op = route_operation(x->match.route);
     if (json_is_none(x->args) || op->scope != SCOPE_READ ||
-        json_is_none(json_object_get_c(x->args, "checkpoint")) || !text->len) {
+        (!op->lasting && json_is_none(json_object_get_c(x->args, "checkpoint"))) || !text->len) {
         return;
     }
     EVP_Digest(text->data, text->len, hash, NULL, EVP_sha256(), NULL);

@@ -376,6 +376,8 @@ def head_options_etag_location(world):
         s.ask("GET", "/runs/1/state?checkpoint=1", headers={"If-None-Match": tag}).gives(200)
         if "etag" in s.ask("GET", "/runs/1").gives(200).headers:
             raise Broken("what may change has an ETag")
+        tag = s.ask("GET", "/runs/1/definition").gives(200).headers["etag"]
+        s.ask("GET", "/runs/1/definition", headers={"If-None-Match": tag}).gives(304)
         for path in ("/api/runs", "/api/v1/runs"):
             s.ask("GET", path, root="").gives(200)
 

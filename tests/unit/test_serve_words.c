@@ -7,7 +7,9 @@ static void events_have_names(void **state) {
     static const struct {
         const char *event, *name;
     } rows[] = {
-        {"{\"event\":\"start\"}", "run.started"},
+        {"{\"event\":\"start\"}", "run.held"},
+        {"{\"event\":\"step\",\"status\":\"started\"}", "run.started"},
+        {"{\"event\":\"step\",\"status\":\"started\",\"node\":\"a\"}", "checkpoint"},
         {"{\"event\":\"settled\",\"status\":\"paused\"}", "run.paused"},
         {"{\"event\":\"settled\",\"status\":\"else\"}", "run.stopped"},
         {"{\"event\":\"step\",\"status\":\"completed\"}", "node.completed"},
