@@ -208,8 +208,8 @@ def types_in_both_vocabularies(world):
         world.same(names("node.completed"), ["node.completed"])
         world.same(names("run"), [n for n in whole if n.startswith("run.")])
         world.same(names("run.*,node.*"), [n for n in whole if n.startswith(("run.", "node."))])
-        world.same(names("step"), [n for n in whole if n in ("node.completed", "checkpoint")])
-        world.same(names("step,run.completed"), [n for n in whole if n in ("node.completed", "checkpoint",
+        world.same(names("step"), [n for n in whole if n in ("node.completed", "run.started")])
+        world.same(names("step,run.completed"), [n for n in whole if n in ("node.completed", "run.started",
                                                                              "run.completed")])
         world.same(names("settled"), ["run.completed"])
 

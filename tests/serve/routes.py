@@ -185,7 +185,7 @@ def scene_of_runs(world, api):
     world.same(api("run_state", thread="g2", path=".c").state, 100)
     api("run_compare", thread="g", other="g2")
     stream = api("run_events", thread="g", **{"from": 0})
-    for name in ("checkpoint", "node.completed", "run.completed"):
+    for name in ("run.started", "node.completed", "run.completed"):
         stream.says(f"event: {name}\n")
     api("run_prune", older_than=0, finished_runs=True, thread="g2")
     api("run_delete", thread="g")
@@ -518,39 +518,18 @@ def fuzz_rows(world, api, tap):
 
 # ---- the document itself ----
 
-VALIDATE = """
-const {Validator} = require('@seriousme/openapi-schema-validator');
-const fs = require('fs');
-new Validator().validate(JSON.parse(fs.readFileSync(process.argv[2]))).then(r => {
-  console.log(r.valid ? 'valid' : JSON.stringify(r.errors, null, 1)); process.exit(r.valid ? 0 : 1);
-});
-"""
-
-
-def validator(folder):
-    """Where npm put it; None when there is no npm, or no network."""
-    npm = shutil.which("npm")
-    if not npm or not shutil.which("node"):
-        return None
-    done = subprocess.run([npm, "install", "--silent", "--no-audit", "--no-fund", "--prefix", folder,
-                           "@seriousme/openapi-schema-validator@2"], capture_output=True, timeout=120)
-    return folder if done.returncode == 0 else None
+CLIENTS = Path(__file__).resolve().parents[1] / "clients"
 
 
 def the_document_is_valid(tap, api, folder):
     title = "openapi.json is a valid OpenAPI 3.1 document, says a validator from npm"
-    try:
-        there = validator(str(folder / "npm"))
-    except subprocess.TimeoutExpired:
-        there = None
-    if not there:
-        tap.skip(title, "npm cannot fetch the validator")
-        return
-    (folder / "npm" / "validate.cjs").write_text(VALIDATE)
     (folder / "openapi.json").write_text(json.dumps(api.document))
-    done = subprocess.run(["node", folder / "npm" / "validate.cjs", folder / "openapi.json"],
-                          capture_output=True, text=True, timeout=PATIENCE)
-    tap.case(done.returncode == 0, title, done.stdout + done.stderr)
+    done = subprocess.run([CLIENTS / "run", "openapi.mjs", folder / "openapi.json"], capture_output=True,
+                          text=True, timeout=5 * PATIENCE)
+    if "# SKIP" in done.stdout:
+        tap.skip(title, done.stdout.split("# SKIP ")[1].strip())
+    else:
+        tap.case(done.returncode == 0, title, done.stdout + done.stderr)
     refs = [v for v in walk(api.document) if isinstance(v, dict) and "$ref" in v]
     broken = []
     for ref in refs:
