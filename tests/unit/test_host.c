@@ -665,6 +665,8 @@ static void a_run_is_read_while_what_others_recorded_is_being_written(void **sta
     json_unref(answer_of(
         &w, "run_start",
         OBJECT_ADD(start_args("held", counts), KEY("debug", parse("{\"pause_on_start\": true}")))));
+    until_paused(&w, "held");
+    json_unref(answer_of(&w, "runs", json_none())); /* and that is in the store */
     hold_disk(true);
     ask(&w, &start, "run_start", start_args("other", counts));
     while (!is_sync_waiting()) {
