@@ -56,9 +56,13 @@ static inline void ask(World *w, Asked *a, const char *operation, Json args) {
     operation_call(w->host, operation, args, (Reply){.give = on_answer, .ctx = a});
 }
 
+enum { PATIENCE_S = 120 }; /* for what takes milliseconds, also under a sanitizer */
+
 static inline void wait_for(World *w, const Asked *a) {
+    uint64_t begun = uv_hrtime();
     while (!a->times) {
         uv_run(&w->loop, UV_RUN_ONCE);
+        if (uv_hrtime() - begun > PATIENCE_S * 1000000000ull) fail_msg("No answer has come.");
     }
     assert_int_equal(a->times, 1);
 }
