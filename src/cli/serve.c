@@ -357,7 +357,7 @@ const Command command_serve = {
         {"log-format", 0, "text|json", "how (text)", TAKES(OPTION_CHOICE, ServeArgs, log_format),
          .completes = COMPLETE_WORDS},
         OTLP_ROW(ServeArgs, otlp), STORE_ROW, JSON_ROW("where it listens, as a line of JSON"),
-        BOUNDS_ROWS),
+        SERVER_BOUNDS_ROWS),
     EXAMPLES({"pawl serve", "at http://127.0.0.1:7295, for this machine"},
              {"pawl serve --workflows flows", "runs of flows/review.yaml are started as `review`"},
              {"pawl serve --listen 0.0.0.0:7295 --auth --tls-cert cert.pem --tls-key key.pem",
