@@ -12,7 +12,7 @@ WERROR ?= true
 DEPS ?= yes
 FUZZ_SECONDS ?= 60
 # Tests of which `make test` runs a part: PAWL_TEST_ALL has them whole.
-SWEEPS = unit/store_damage unit/jq unit/divergence unit/engine engine/space engine/subscriptions
+SWEEPS = unit/store_damage unit/jq unit/divergence unit/engine engine/space engine/subscriptions serve/faults serve/events serve/routes
 COVERAGE_BAR ?= 90
 
 BUILD := build
