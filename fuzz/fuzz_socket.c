@@ -5,28 +5,15 @@
  * object that answers a call, refuses one or tells an event; a call is answered at most once; the host answers
  * the next peer; and what is in the store is sound.
  */
-#define _GNU_SOURCE /* mkdtemp */
-#include "fuzz_values.h"
+#include "fuzz_host.h"
 
-#include "folders.h"
-#include "host.h"
 #include "json_build.h"
 #include "mem.h"
-#include "operation.h"
 #include "socket.h"
-#include "store_chain.h"
 
 #include <errno.h>
-#include <fcntl.h>
-#include <stdio.h>
 #include <sys/socket.h>
 #include <sys/un.h>
-#include <unistd.h>
-
-#define CHECK(holds)           \
-    do {                       \
-        if (!(holds)) abort(); \
-    } while (0)
 
 enum { LINES_SAID = 24, TURNS = 400, IDS = 1000 };
 
@@ -45,69 +32,6 @@ static const char *const words[] = {
     "{\"request_id\":9,\"call\":\"session\",\"args\":{\"thread\":\"u\"}}",
     NULL,
 };
-
-static struct {
-    char folder[64], url[96];
-    uv_loop_t loop;
-    Host *host;
-    SocketServer *server;
-} at;
-
-static void remove_folder(void) {
-    folder_remove(at.folder);
-}
-
-static void on_answer(void *ctx, Json answer, const Error *err) {
-    CHECK(!err);
-    json_unref(answer);
-    *(bool *)ctx = true;
-}
-
-static void ask(const char *operation, const char *args) {
-    bool answered = false;
-    operation_call(at.host, operation, json_parse(args, strlen(args), NULL, NULL),
-                   (Reply){.give = on_answer, .ctx = &answered});
-    while (!answered) uv_run(&at.loop, UV_RUN_ONCE);
-}
-
-static void up(void) {
-    if (!*at.folder) {
-        strcpy(at.folder,
-               access("/dev/shm", W_OK) == 0 ? "/dev/shm/fuzz-XXXXXX" : "/tmp/fuzz-XXXXXX");
-        CHECK(mkdtemp(at.folder));
-        atexit(remove_folder);
-    }
-    folder_remove(at.folder);
-    CHECK(folder_make(at.folder));
-    snprintf(at.url, sizeof at.url, "file:%s/s", at.folder);
-    CHECK(uv_loop_init(&at.loop) == 0);
-    at.host = host_new(&(HostOptions){.loop = &at.loop, .store = at.url, .folder = at.folder});
-    CHECK(host_store(at.host, HOST_CREATES, NULL));
-    at.server = socket_listen(at.host, NULL);
-    CHECK(at.server);
-    ask("run_start", "{\"thread\":\"t\",\"definition\":{\"main\":\"w.yaml\",\"files\":{\"w.yaml\":"
-                     "\"nodes: [{name: a, approval: {prompt: Go?}}, {name: b, jq: '{n: 2}'}]\"}}}");
-    ask("run_start", "{\"thread\":\"u\",\"definition\":{\"main\":\"w.yaml\",\"files\":{\"w.yaml\":"
-                     "\"nodes: [{name: a, jq: '{n: 1}'}, {name: b, jq: '{n: 2}'}]\"}},"
-                     "\"debug\":{\"pause_on_start\":true,\"window\":true}}");
-}
-
-static void see_problem(void *ctx, const char *thread, int64_t seq, const char *sentence) {
-    (void)ctx, (void)thread, (void)seq;
-    fprintf(stderr, "%s\n", sentence);
-    abort();
-}
-
-static void down(void) {
-    CheckReport report;
-    socket_close(at.server);
-    host_free(at.host);
-    uv_run(&at.loop, UV_RUN_DEFAULT);
-    CHECK(uv_loop_close(&at.loop) == 0);
-    Store *s = store_open(at.url, STORE_READ, NULL);
-    CHECK(s && chain_check(s, 0, &(CheckHost){.problem = see_problem}, &report, NULL));
-    store_close(s);
-}
 
 /* ---- a peer ---- */
 
@@ -206,9 +130,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     size_t before = json_heap_bytes();
     Json document = read_document(data, size);
     if (json_kind(document) == JSON_ARRAY) {
-        up();
+        host_up();
+        SocketServer *server = socket_listen(at.host, NULL);
+        CHECK(server);
         talk(document);
-        down();
+        socket_close(server);
+        host_down();
     }
     json_unref(document);
     CHECK(json_heap_bytes() == before);
