@@ -169,7 +169,7 @@ RouteMatch route_find(const char *method, const char *path, size_t len) {
     Segment given[SEGMENTS];
     size_t n = split(path, len, given), length = strlen(method);
     unsigned best = 0;
-    RouteMatch match = {.path = path};
+    RouteMatch match = {.path = path, .len = len};
     for (const Route *r = route_next(NULL); n && r; r = route_next(r)) {
         unsigned how = fits(r, given, n);
         bool same = r->method == length && !memcmp(r->text, method, length);
@@ -424,7 +424,7 @@ static bool add_path(const RouteMatch *match, Json *args, Error *err) {
     Segment given[SEGMENTS];
     Buf text = BUF_INIT;
     bool ok = true;
-    size_t n = split(match->path, strcspn(match->path, "?#"), given);
+    size_t n = split(match->path, match->len, given);
     for (size_t i = 0; ok && i < n && i < r->n; i++) {
         const Segment *s = &r->segments[i];
         char name[NAME_MAX_LEN];

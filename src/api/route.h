@@ -35,6 +35,7 @@ typedef struct RouteMatch {
     /* Without one: the methods that the path has, "GET, POST"; "": there is no such path. */
     char allowed[64];
     const char *path; /* that was matched; borrowed */
+    size_t len;
 } RouteMatch;
 
 /* path: without the query, as it came, percent-encoded. Any thread. */

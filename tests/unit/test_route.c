@@ -46,6 +46,12 @@ static void arguments_come_from_path_query_and_body(void **state) {
         "{\"thread\":\"t\",\"types\":[\"node\",\"step\",\"log\"],\"from\":12,\"values\":true}");
 }
 
+static void a_name_in_a_path_may_hold_what_ends_a_path_elsewhere(void **state) {
+    (void)state;
+    expect_request("GET", "/runs/a%3Fb%23c", NULL, "run_get", "{\"thread\":\"a?b#c\"}");
+    expect_request("PUT", "/debug/#", "{}", "configure", "{\"thread\":\"#\"}");
+}
+
 static void a_literal_path_goes_before_a_name(void **state) {
     (void)state;
     expect_request("GET", "/runs/compare?thread=a&other=b", NULL, "run_compare",
@@ -209,6 +215,7 @@ static void the_text_of_a_query_is_decoded(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(arguments_come_from_path_query_and_body),
+        cmocka_unit_test(a_name_in_a_path_may_hold_what_ends_a_path_elsewhere),
         cmocka_unit_test(a_literal_path_goes_before_a_name),
         cmocka_unit_test(a_path_with_other_methods_names_them),
         cmocka_unit_test(what_is_no_text_is_refused),
