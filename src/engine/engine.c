@@ -173,6 +173,7 @@ static void break_off(Engine *e) {
     engine_drop_events(e, e->durable);
     engine_deliver(e, e->durable);
     waiters_tell(&e->waiters, 0, &e->broken);
+    if (e->options.on_broken) e->options.on_broken(e->options.ctx, &e->broken);
 }
 
 /* While somebody waits for this commit in the midst of something else, it is noted and no more. */

@@ -106,6 +106,9 @@ typedef struct EngineOptions {
     const NodeWork *const
         *work; /* KIND_COUNT of them, by KindId; NULL: such nodes cannot be done */
     void (*on_event)(void *ctx, const Event *event); /* NULL: nobody listens, which is cheaper */
+    /* The store takes no more: all runs have settled where their records end (run_store_error()), and whatever the
+     * engine is asked for fails with this. NULL: nobody is told. */
+    void (*on_broken)(void *ctx, const Error *err);
     void *ctx;
     bool want_updates;         /* STEP events carry update and state */
     int64_t (*now)(void *ctx); /* milliseconds since 1970; NULL: the system's clock */

@@ -8,6 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+static void on_sweep(uv_idle_t *idle);
+
 enum { TOUCH_MS = 10000 };
 
 /* ---- a held run: its session ---- */
@@ -380,6 +382,20 @@ static void on_event(void *ctx, const Event *event) {
     if (r) subscription_event(r, event);
 }
 
+/* All runs have settled; the sweep frees them, then the engine. */
+static void on_broken(void *ctx, const Error *err) {
+    Host *h = ctx;
+    h->broken = *err;
+    for (HostRun *r = h->first; r; r = r->next) host_drop(r);
+    uv_idle_start(h->sweep, on_sweep);
+    if (h->on_break) h->on_break(h->break_ctx, err);
+}
+
+void host_recover(Host *h, void (*on_break)(void *ctx, const Error *err), void *ctx) {
+    h->on_break = on_break;
+    h->break_ctx = ctx;
+}
+
 static bool find_secret(void *ctx, const char *name, Buf *value, Error *err) {
     const Host *h = ctx;
     SecretPlaces places = {h->secrets, h->options.environment, h->work_folder, h->key_file};
@@ -389,6 +405,10 @@ static bool find_secret(void *ctx, const char *name, Buf *value, Error *err) {
 Engine *host_engine(Host *h, HostNeed need, Error *err) {
     if (h->ending) {
         error_set(err, ERR_BUSY, "The host has ended.");
+        return NULL;
+    }
+    if (h->broken.code != ERR_NONE) {
+        *err = h->broken;
         return NULL;
     }
     if (h->engine) return h->engine;
@@ -404,6 +424,7 @@ Engine *host_engine(Host *h, HostNeed need, Error *err) {
                              .budget = h->options.budget,
                              .max_state = h->options.max_state,
                              .on_event = on_event,
+                             .on_broken = h->on_break ? on_broken : NULL,
                              .ctx = h,
                              .traces = h->traces,
                              .want_updates = true};
@@ -563,6 +584,7 @@ static void coming_leave(HostComing *c) {
     HostComing **at = &c->host->coming;
     while (*at != c) at = &(*at)->next;
     *at = c->next;
+    if (c->host->broken.code != ERR_NONE) uv_idle_start(c->host->sweep, on_sweep);
 }
 
 static void coming_free(HostComing *c) {
@@ -694,6 +716,14 @@ static void on_sweep(uv_idle_t *idle) {
         h->to_sweep = r->next_swept;
         r->to_sweep = false;
         if (is_done(r)) free_run(r);
+    }
+    if (h->broken.code != ERR_NONE && !h->first &&
+        !h->coming) { /* whoever asks next opens it anew */
+        engine_free(h->engine);
+        h->engine = NULL;
+        store_close(h->store);
+        h->store = NULL;
+        error_clear(&h->broken);
     }
 }
 

@@ -82,6 +82,11 @@ typedef enum HostNeed {
 Store *host_store(Host *host, HostNeed need, Error *err);
 /* From now on runs that belong to no trace begin one; before the first run is asked for. */
 void host_trace(Host *host);
+/* For a process that stays when its store takes no more, as when the disk is full: the runs that it holds are let go of, as
+ * they are on record, and the store is opened anew for whoever asks next. Such a host answers everything with the
+ * store's error otherwise. on_break: told that it has come to this; NULL: nobody
+ * is told any more. First before a run is asked for. */
+void host_recover(Host *host, void (*on_break)(void *ctx, const Error *err), void *ctx);
 /* Of its engine; zero while there is none. */
 EngineCounts host_counts(const Host *host);
 /* The folder for files that belong to its runs, made on the first call; NULL on error. */

@@ -31,10 +31,13 @@ struct Host {
     int telling;        /* lists of subscriptions are being gone through */
     bool purge;         /* some of `all` are to go then */
     int64_t last_subscription;
-    uv_idle_t *sweep;  /* active while something is to be freed */
-    HostRun *to_sweep; /* where that may be */
-    bool ending;       /* host_free(): nothing more is begun */
-    bool traces;       /* as of EngineOptions */
+    uv_idle_t *sweep;                              /* active while something is to be freed */
+    HostRun *to_sweep;                             /* where that may be */
+    bool ending;                                   /* host_free(): nothing more is begun */
+    bool traces;                                   /* as of EngineOptions */
+    void (*on_break)(void *ctx, const Error *err); /* host_recover() */
+    void *break_ctx;
+    Error broken; /* of a store that takes no more, until it is closed */
 };
 
 struct HostRun {

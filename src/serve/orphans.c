@@ -3,7 +3,7 @@
  * Their rows say that they are running, and nobody has their lease. All of the store is looked through when the server begins,
  * and the runs that changed last every two seconds after that; all of it again every five minutes, and when there were more than
  * are taken over at once. A run that comes to nothing three times is left alone: it may be
- * what kills its process. */
+ * what kills its process. It is not where the store has failed, as on a full disk: then all of them are tried again. */
 #include "server_inside.h"
 
 #include "mem.h"
@@ -11,7 +11,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { LOOK_MS = 2000, WHOLE_LOOKS = 150, PAGE = 1000, TRIES = 3, TRIED_MAX = 4096, AT_ONCE = 64 };
+enum {
+    LOOK_MS = 2000,
+    WHOLE_LOOKS = 150,
+    REST_LOOKS = 3, /* after the store has failed */
+    PAGE = 1000,
+    TRIES = 3,
+    TRIED_MAX = 4096,
+    AT_ONCE = 64,
+};
 
 typedef struct Tried {
     int64_t run;
@@ -24,9 +32,9 @@ struct Orphans {
     Tried *tried;
     size_t n, cap, oldest; /* oldest: which of them makes room once there are TRIED_MAX */
     size_t resuming;
-    bool looking, whole; /* whole: the store is still being looked through */
-    bool left;           /* some were left for later */
-    unsigned looks;
+    bool looking, whole;     /* whole: the store is still being looked through */
+    bool left;               /* some were left for later */
+    unsigned looks, resting; /* resting: looks that are left out */
 };
 
 static void free_handle(uv_handle_t *handle) {
@@ -115,6 +123,10 @@ static void ask(Orphans *o, Json after) {
 static void on_look(uv_timer_t *timer) {
     Orphans *o = timer->data;
     if (o->looking || o->server->closing) return;
+    if (o->resting) {
+        o->resting--;
+        return;
+    }
     if (++o->looks % WHOLE_LOOKS == 0) o->whole = true;
     ask(o, json_none());
 }
@@ -129,6 +141,12 @@ Orphans *orphans_new(Server *s) {
     uv_timer_start(o->look, on_look, 0, LOOK_MS);
     uv_unref((uv_handle_t *)o->look);
     return o;
+}
+
+void orphans_store_failed(Orphans *o) {
+    o->n = o->oldest = 0;
+    o->resting = REST_LOOKS;
+    o->whole = true;
 }
 
 void orphans_free(Orphans *o) {

@@ -380,6 +380,14 @@ static bool is_loopback(const char *address) {
            !strncmp(address, "localhost:", 10);
 }
 
+/* As when the disk is full. Requests open it anew; runs go on once it can be written again. */
+static void on_store_failed(void *ctx, const Error *err) {
+    Server *s = ctx;
+    server_log(s, LEVEL_ERROR, "the store takes no more; runs go on when it does again",
+               OBJECT(KEY("error", err->msg)));
+    orphans_store_failed(s->orphans);
+}
+
 Server *server_new(const ServerOptions *options, Error *err) {
     Server *s = mem_zalloc(sizeof *s);
     uv_timeval64_t now;
@@ -411,6 +419,7 @@ Server *server_new(const ServerOptions *options, Error *err) {
     if (options->auth) s->tokens = token_set_new(folder);
     s->windows = windows_new(options->loop, options->client);
     s->orphans = orphans_new(s);
+    host_recover(host, on_store_failed, s);
     s->look = mem_zalloc(sizeof *s->look);
     uv_timer_init(options->loop, s->look);
     s->look->data = s;
@@ -445,6 +454,7 @@ static void on_web_closed(void *ctx) {
     while (s->streams) event_stream_end(s->streams);
     for (Exchange *x = s->exchanges; x; x = x->next) x->request = NULL;
     windows_free(s->windows);
+    host_recover(client_host(s->options.client), NULL, NULL);
     orphans_free(s->orphans);
     token_set_free(s->tokens);
     rates_free(s->rates);

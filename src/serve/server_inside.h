@@ -130,6 +130,8 @@ void rest_gone(Exchange *x);
 /* ---- orphans.c ---- */
 
 Orphans *orphans_new(Server *s);
+/* The store has failed: what was tried counts no more, and is tried again after a while. */
+void orphans_store_failed(Orphans *o);
 void orphans_free(Orphans *o);
 
 /* ---- events.c ---- */
