@@ -69,6 +69,7 @@ struct ClientEvents {
     bool on_its_way;            /* an errand will come back to it */
     bool ended;                 /* nobody listens any more */
     bool busy;                  /* several events are being told */
+    bool held;                  /* client_events_hold() */
     Subscription *subscription; /* here; NULL: it is elsewhere, or over */
     int64_t pid, number;        /* there; 0: it is not */
     ServerEvents *stream;       /* of a server; NULL: there is none */
@@ -111,13 +112,15 @@ static void on_ready(void *ctx, Subscription *s) {
         return; /* it is looked at when it has arrived */
     }
     v->busy = true;
-    while (!v->ended && subscription_next(s, &event)) v->listener.event(v->listener.ctx, event);
+    while (!v->ended && !v->held && subscription_next(s, &event)) {
+        v->listener.event(v->listener.ctx, event);
+    }
     v->busy = false;
     if (v->ended) { /* by what was told: it was left for us to free */
         client_events_end(v);
         return;
     }
-    if (subscription_is_over(s)) {
+    if (!v->held && subscription_is_over(s)) {
         v->subscription = NULL;
         subscription_end(s);
         events_over(v, NULL);
@@ -364,6 +367,16 @@ ClientEvents *client_events(Client *c, Json args, const ClientListener *listener
     e->thread = thread_in(e->args);
     find_way(e);
     return v;
+}
+
+void client_events_hold(ClientEvents *v, bool hold) {
+    if (!v || v->held == hold) return;
+    v->held = hold;
+    if (!hold && v->subscription && !v->busy) on_ready(v, v->subscription);
+}
+
+bool client_events_is_behind(const ClientEvents *v) {
+    return v->subscription && subscription_is_behind(v->subscription);
 }
 
 void client_events_end(ClientEvents *v) {

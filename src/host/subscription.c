@@ -34,6 +34,7 @@ struct Subscription {
     int64_t cursor; /* of the last event that has one; of one run */
     int64_t began;  /* live only: the cursor of its run then, for when nothing recorded was told */
     Json *queue;    /* a ring */
+    uint64_t taken, live_from; /* events that were taken; the number of those before it was live */
     size_t head, n, cap;
 
     Json later;   /* an array: what happened while it was behind; JSON_NONE: it is live */
@@ -206,6 +207,7 @@ bool subscription_next(Subscription *s, Json *event) {
     *event = s->queue[s->head];
     s->head = (s->head + 1) & (s->cap - 1);
     s->n--;
+    s->taken++;
     if (s->stalled && s->n < LOW && !s->ended) {
         s->stalled = false;
         s->woken = true; /* whoever takes this one is awake, should the page come at once */
@@ -213,6 +215,10 @@ bool subscription_next(Subscription *s, Json *event) {
         s->woken = false;
     }
     return true;
+}
+
+bool subscription_is_behind(const Subscription *s) {
+    return !json_is_none(s->later) || s->taken <= s->live_from;
 }
 
 bool subscription_is_over(const Subscription *s) {
@@ -439,6 +445,7 @@ static void forget_others(Subscription *s) {
 static void go_live(Subscription *s) {
     Json later = json_take(&s->later);
     bool settled = false;
+    s->live_from = s->taken + s->n;
     for (size_t i = 0; i < json_array_len(later) && !s->ended; i++) {
         Json event = json_array_get(later, i);
         bool last = s->thread && is_event(event, "settled");

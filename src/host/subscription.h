@@ -67,6 +67,9 @@ bool subscription_next(Subscription *s, Json *event);
 bool subscription_is_over(
     const Subscription *s);             /* nothing more will come; the queue may hold a rest */
 void subscription_end(Subscription *s); /* accepts NULL */
+/* The event that was taken last came from the record, and more of that may follow: told run by run, not in the order in which it
+ * happened. */
+bool subscription_is_behind(const Subscription *s);
 int64_t subscription_number(const Subscription *s);
 int64_t subscription_since(const Subscription *s); /* of all: when it first came, ms since 1970 */
 

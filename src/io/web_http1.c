@@ -180,6 +180,13 @@ static void h1_end(WebRequest *r) {
     finish(c);
 }
 
+static void h1_cut(WebRequest *r) {
+    Connection *c = r->connection;
+    c->as.h1.ends = true;
+    c->drains = false;
+    finish(c);
+}
+
 static size_t h1_waiting(const WebRequest *r) {
     return connection_waiting(r->connection);
 }
@@ -189,6 +196,7 @@ const Answering http1_answering = {
     .begin = h1_begin,
     .write = h1_write,
     .end = h1_end,
+    .cut = h1_cut,
     .waiting = h1_waiting,
 };
 

@@ -179,6 +179,15 @@ static void h2_end(WebRequest *r) {
     connection_busy(c);
 }
 
+static void h2_cut(WebRequest *r) {
+    Exchange *e = exchange_of(r);
+    Connection *c = r->connection;
+    e->drains = false;
+    let_go(e);
+    nghttp2_submit_rst_stream(c->as.h2->session, NGHTTP2_FLAG_NONE, e->id, NGHTTP2_INTERNAL_ERROR);
+    connection_busy(c);
+}
+
 static size_t h2_waiting(const WebRequest *r) {
     return exchange_of(r)->out.bytes + connection_waiting(r->connection);
 }
@@ -188,6 +197,7 @@ const Answering http2_answering = {
     .begin = h2_begin,
     .write = h2_write,
     .end = h2_end,
+    .cut = h2_cut,
     .waiting = h2_waiting,
 };
 

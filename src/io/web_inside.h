@@ -283,6 +283,7 @@ typedef struct Answering {
     void (*begin)(WebRequest *r, const WebAnswer *answer);
     void (*write)(WebRequest *r, const char *bytes, size_t len);
     void (*end)(WebRequest *r);
+    void (*cut)(WebRequest *r); /* ends it without an end that the client could take for one */
     size_t (*waiting)(const WebRequest *r);
 } Answering;
 

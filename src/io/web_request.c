@@ -296,3 +296,8 @@ void web_stream_end(WebStream *stream) {
     WebRequest *r = request_of(stream);
     r->answering->end(r);
 }
+
+void web_stream_break(WebStream *stream) {
+    WebRequest *r = request_of(stream);
+    r->answering->cut(r);
+}

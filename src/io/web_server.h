@@ -151,6 +151,8 @@ WebStream *web_stream(WebRequest *r, const WebAnswer *answer, const WebStreamHos
 void web_stream_write(WebStream *s, const char *bytes, size_t len); /* copied */
 size_t web_stream_waiting(const WebStream *s); /* bytes that were not sent yet */
 void web_stream_end(WebStream *s);
+/* Ends it so that the client sees that more was to come. */
+void web_stream_break(WebStream *s);
 
 /* ---- WebSockets (RFC 6455) ---- */
 

@@ -13,7 +13,8 @@
  * go on when the run does, here or in another process. One look at the runs that changed last, every second while streams
  * rest, finds those.
  *
- * A client that does not read is let go when too much waits for it. */
+ * A client that reads slowly gets what is in the record as fast as it takes it. One that does not read is let go when too much
+ * waits for it. */
 #include "server_inside.h"
 
 #include "json_parse.h"
@@ -28,9 +29,13 @@ enum {
     LOOK_MS = 1000,
     QUIET_LOOKS = 15,      /* then a comment is sent, so that proxies keep the connection */
     WAITING_MAX = 8 << 20, /* bytes */
-    RUNS_NAMED = 200,      /* in a place in the record of all runs */
-    LATE_MS = 2000,        /* what happened before that has been told */
+    HELD_BACK = 1 << 20, /* and when so much waits, nothing more is taken until it has been sent */
+    RUNS_NAMED = 16, /* in a place in the record of all runs, before older ones are looked for */
+    MOMENT_MS = 20,  /* two events of such a moment may come in either order */
+    PLACE_MAX = 24 << 10, /* bytes of such a place: it comes back in a header */
     CHANGED_MAX = 1000,
+    CHECK_LOOKS = 5, /* a stream that rests is asked about again after so many, */
+    CHECKED = 64,    /* so many of them in one look */
 };
 
 struct EventStream {
@@ -53,13 +58,20 @@ struct EventStream {
     bool rests; /* nothing is told until the run goes on */
     bool final; /* it never will */
     bool over;  /* to be freed when nothing is told any more */
+    bool cut;   /* more was to come: the client is to see that */
     bool telling;
-    unsigned quiet;
+    bool held;              /* client_events_hold() */
+    unsigned quiet, rested; /* looks */
     /* Of all runs. */
-    Json runs;     /* {number: cursor} */
-    Json ended_at; /* {number: ms}, of those that have settled */
-    int64_t since;
+    Json runs;                     /* {number: cursor} */
+    Json times;                    /* {number: ms}, of what was told of each last */
+    int64_t since, newest, forgot; /* ms since 1970; newest: 0 while the record is read */
 };
+
+/* The cursor behind all that a checkpoint tells. */
+static int64_t behind_checkpoint(int64_t seq) {
+    return 2 * seq + 1;
+}
 
 static int64_t now_ms(void) {
     uv_timeval64_t t;
@@ -78,11 +90,11 @@ void event_stream_end(EventStream *v) {
     if (v->next) v->next->prev = v->prev;
     if (v->server->streams == v) v->server->streams = v->next;
     client_events_end(v->events);
-    if (v->out) web_stream_end(v->out);
+    if (v->out) (v->cut ? web_stream_break : web_stream_end)(v->out);
     json_unref(v->args);
     json_unref(v->wanted);
     json_unref(v->runs);
-    json_unref(v->ended_at);
+    json_unref(v->times);
     mem_free(v->thread);
     mem_free(v);
 }
@@ -95,40 +107,51 @@ static void on_gone(void *ctx) {
 
 /* ---- a place in the record of all runs ---- */
 
-/* Runs that have settled, and long enough ago, are not named any more: what is recorded from `since` on is told of them, and
- * all that was before that has been. */
-static void forget_settled(EventStream *v) {
-    int64_t before = now_ms() - LATE_MS, newest = v->since;
-    Json left = json_object(), still = json_object(), number, value;
-    for (size_t pos = 0; json_object_next(v->runs, &pos, &number, &value);) {
-        Json at = json_object_get(v->ended_at, number);
-        int64_t ended = json_is_none(at) ? INT64_MAX : (int64_t)json_to_double(at);
-        if (ended < before) {
-            newest = ended + 1 > newest ? ended + 1 : newest;
-        } else {
-            left = json_object_set(left, json_ref(number), json_ref(value));
-            if (!json_is_none(at)) still = json_object_set(still, json_ref(number), json_ref(at));
-        }
+/* Events of all runs come in the order in which they are recorded, once those from the record have been told. So all that is
+ * older than the newest has been told, and a place names only the runs of the last moment, with where they are. While the
+ * record is read, run by run, it names all that were heard of. */
+
+static int64_t time_of(Json event) {
+    int64_t at = 0;
+    return json_time_ms(json_object_get_c(event, "at"), &at) ? at : now_ms();
+}
+
+/* Runs that told nothing since then need no name. */
+static void forget_older(EventStream *v) {
+    Json runs = json_object(), times = json_object(), number, at;
+    for (size_t pos = 0; json_object_next(v->times, &pos, &number, &at);) {
+        if (at.i < v->since) continue;
+        runs = json_object_set(runs, json_ref(number), json_ref(json_object_get(v->runs, number)));
+        times = json_object_set(times, json_ref(number), json_ref(at));
     }
-    v->since = newest;
-    json_put(&v->runs, left);
-    json_put(&v->ended_at, still);
+    json_put(&v->runs, runs);
+    json_put(&v->times, times);
 }
 
 static void note_run(EventStream *v, Json event) {
     Json number = json_object_get_c(event, "run"), cursor = json_object_get_c(event, "cursor");
-    int64_t at = 0;
-    if (json_tag(number) != JSON_TAG_INT) return;
+    Json head = json_object_get_c(event, "checkpoint");
+    bool settled = json_string_is(json_object_get_c(event, "event"), "settled");
+    if (json_tag(number) != JSON_TAG_INT || (json_tag(cursor) != JSON_TAG_INT && !settled)) return;
     Json key = json_string_fmt("%lld", (long long)number.i);
-    if (json_tag(cursor) == JSON_TAG_INT) {
-        v->runs = json_object_set(v->runs, json_ref(key), json_ref(cursor));
-        v->ended_at = json_object_remove(v->ended_at, key);
-    } else if (json_string_is(json_object_get_c(event, "event"), "settled")) {
-        if (!json_time_ms(json_object_get_c(event, "at"), &at)) at = now_ms();
-        v->ended_at = json_object_set(v->ended_at, json_ref(key), json_int(at));
+    Json known = json_object_get(v->runs, key);
+    int64_t at = time_of(event), told = json_tag(known) == JSON_TAG_INT ? known.i : 0;
+    int64_t here = json_tag(cursor) == JSON_TAG_INT ? cursor.i
+                   : json_tag(head) == JSON_TAG_INT ? behind_checkpoint(head.i)
+                                                    : 0;
+    told = here > told ? here : settled ? told | 1 : told;
+    v->runs = json_object_set(v->runs, json_ref(key), json_int(told));
+    v->times = json_object_set(v->times, key, json_int(at));
+    if (v->telling || client_events_is_behind(v->events)) return;
+    bool first = !v->newest;
+    if (at > v->newest || at < v->since) v->newest = at;
+    if (v->newest - MOMENT_MS > v->since || at < v->since) { /* a clock may have been set back */
+        v->since = v->newest - MOMENT_MS;
     }
-    json_unref(key);
-    if (json_object_len(v->runs) > RUNS_NAMED) forget_settled(v);
+    if (first || (json_object_len(v->runs) > RUNS_NAMED && v->since >= v->forgot + MOMENT_MS)) {
+        forget_older(v);
+        v->forgot = v->since;
+    }
 }
 
 static void add_place(const EventStream *v, Buf *out) {
@@ -146,9 +169,15 @@ static void add_id(EventStream *v, Json event, Buf *out) {
         return;
     }
     if (!v->thread) {
+        size_t before = out->len;
         buf_adds(out, "id: ");
         add_place(v, out);
-        buf_addc(out, '\n');
+        if (out->len - before >
+            PLACE_MAX) { /* it would be refused: rather tell some things twice */
+            out->len = before;
+        } else {
+            buf_addc(out, '\n');
+        }
         return;
     }
     if (json_tag(cursor) == JSON_TAG_INT || v->settled) {
@@ -158,7 +187,7 @@ static void add_id(EventStream *v, Json event, Buf *out) {
 
 /* What happened to a run that is settled was told when it settled. */
 static bool is_told(EventStream *v, Json event) {
-    Json cursor = json_object_get_c(event, "cursor");
+    Json cursor = json_object_get_c(event, "cursor"), head = json_object_get_c(event, "checkpoint");
     bool settled = json_string_is(json_object_get_c(event, "event"), "settled");
     if (!v->thread || v->attach) return false;
     if (json_tag(cursor) == JSON_TAG_INT) {
@@ -166,6 +195,9 @@ static bool is_told(EventStream *v, Json event) {
         v->settled = v->was_settled = v->final = false;
     }
     if (!settled) return false;
+    if (json_tag(head) == JSON_TAG_INT && behind_checkpoint(head.i) > v->cursor) {
+        v->cursor = behind_checkpoint(head.i); /* events before it may not have been asked for */
+    }
     bool again = v->was_settled || v->settled;
     v->settled = true;
     v->was_settled = false;
@@ -198,7 +230,7 @@ static void on_event(void *ctx, Json event) {
     if (!v->thread) note_run(v, event);
     bool told = is_told(v, event);
     if (!strcmp(name, "dropped")) { /* it comes back by its id */
-        v->over = true;
+        v->over = v->cut = true;
     } else if (!told && event_is_wanted(event, name, v->wanted)) {
         Buf text = BUF_INIT;
         if (!v->plain) event = event_told(v->server, event, name);
@@ -211,23 +243,50 @@ static void on_event(void *ctx, Json event) {
         v->server->events_sent++;
         v->quiet = 0;
         buf_clear(&text);
-        if (web_stream_waiting(v->out) > WAITING_MAX) v->over = true;
+        size_t waiting = web_stream_waiting(v->out);
+        if (waiting > WAITING_MAX) v->over = v->cut = true;
+        if (waiting > HELD_BACK && !v->held) {
+            v->held = true;
+            client_events_hold(v->events, true);
+        }
     }
     json_unref(event);
     if (v->over && !v->telling) event_stream_end(v);
 }
 
+/* All that waited has been sent. */
+static void on_drained(void *ctx) {
+    EventStream *v = ctx;
+    if (!v->held) return;
+    v->held = false;
+    client_events_hold(v->events, false); /* it may be gone afterwards */
+}
+
+/* Why it ends, where it does not end with its run. */
+static void tell_problem(EventStream *v, const Error *why) {
+    Json problem = problem_json(why, problem_status(why));
+    Buf text = BUF_INIT;
+    buf_adds(&text, "event: problem\ndata: ");
+    json_print(problem, &(JsonPrintOptions){0}, &text);
+    buf_adds(&text, "\n\n");
+    web_stream_write(v->out, text.data, text.len);
+    buf_clear(&text);
+    json_unref(problem);
+}
+
 static void on_over(void *ctx, const Error *why) {
     EventStream *v = ctx;
+    bool gone = why && why->code == ERR_NOT_FOUND;
     client_events_end(v->events);
     v->events = NULL;
-    if (v->over || !v->out || v->final || v->attach || !v->thread) {
+    if (v->over || !v->out || v->final || v->attach || !v->thread || gone) {
+        if (why && !v->over && v->out) tell_problem(v, why);
         v->over = true;
         if (!v->telling) event_stream_end(v);
         return;
     }
-    (void)why; /* another process that had it has gone: it is looked for again */
-    v->rests = true;
+    v->rests = true; /* another process that had it may have gone: it is looked for again */
+    v->rested = 0;
 }
 
 /* From inside of client_events() much may be told, also that it is over. */
@@ -242,6 +301,7 @@ static void listen_from(EventStream *v, Json from) {
         client_events_end(events);
     } else {
         v->events = events;
+        if (v->held) client_events_hold(events, true);
     }
     if (v->over) event_stream_end(v);
 }
@@ -286,6 +346,7 @@ static void on_changed(void *ctx, Json answer, const Error *err) {
 
 void events_look(Server *s) {
     bool rests = false;
+    int checked = 0;
     for (EventStream *v = s->streams, *next; v; v = next) {
         next = v->next;
         if (!auth_still(s, &v->asker)) {
@@ -301,6 +362,9 @@ void events_look(Server *s) {
         if (v->out && ++v->quiet >= QUIET_LOOKS) {
             web_stream_write(v->out, ":\n\n", 3);
             v->quiet = 0;
+        }
+        if (v->rests && ++v->rested >= CHECK_LOOKS && checked++ < CHECKED) {
+            listen_from(v, json_int(v->cursor)); /* its run may have been deleted */
         }
     }
     if (rests && !s->closing && !s->pending) {
@@ -330,13 +394,16 @@ static Json place_of(EventStream *v, const char *last) {
         return end > last && cursor >= 0 ? json_int(cursor) : json_none();
     }
     Json place = json_parse(last, strlen(last), &(JsonParseOptions){.max_depth = 4}, NULL);
-    Json runs = json_object_get_c(place, "runs");
+    Json runs = json_object_get_c(place, "runs"), number, cursor;
     if (json_kind(place) != JSON_OBJECT ||
         !json_time_ms(json_object_get_c(place, "since"), &v->since)) {
         json_unref(place);
         return json_none();
     }
     if (json_kind(runs) == JSON_OBJECT) json_put(&v->runs, json_ref(runs));
+    for (size_t pos = 0; json_object_next(v->runs, &pos, &number, &cursor);) {
+        v->times = json_object_set(v->times, json_ref(number), json_int(now_ms()));
+    }
     return place;
 }
 
@@ -350,7 +417,8 @@ static void begin_with(EventStream *v, Json from, const Buf *first) {
     v->exchange = NULL;
     exchange_note(x, 200);
     web_request_set_data(r, NULL);
-    v->out = web_stream(r, &answer, &(WebStreamHost){.gone = on_gone, .ctx = v});
+    v->out =
+        web_stream(r, &answer, &(WebStreamHost){.drained = on_drained, .gone = on_gone, .ctx = v});
     exchange_free(x);
     v->next = s->streams;
     if (v->next) v->next->prev = v;
@@ -376,7 +444,7 @@ static void forget(EventStream *v) {
     json_unref(v->args);
     json_unref(v->wanted);
     json_unref(v->runs);
-    json_unref(v->ended_at);
+    json_unref(v->times);
     mem_free(v->thread);
     mem_free(v);
 }
@@ -410,7 +478,9 @@ static void on_found(void *ctx, Json run, const Error *err) {
         v->thread = mem_strdup(thread);
     }
     v->run = json_tag(number) == JSON_TAG_INT ? number.i : 0;
-    v->cursor = json_tag(from) == JSON_TAG_INT ? from.i : 0;
+    v->cursor = json_tag(from) == JSON_TAG_INT   ? from.i
+                : json_tag(head) == JSON_TAG_INT ? behind_checkpoint(head.i) /* from now on */
+                                                 : 0;
     bool all_told = v->was_settled && json_tag(head) == JSON_TAG_INT && v->cursor >= head.i * 2;
     bool left = v->attach && last && !strcmp(last, "attached") &&
                 !json_string_is(json_object_get_c(run, "status"), "paused") &&
@@ -433,7 +503,7 @@ static EventStream *stream_new(Exchange *x, const char *thread, Json args) {
                        .args = args,
                        .wanted = json_none(),
                        .runs = json_object(),
-                       .ended_at = json_object(),
+                       .times = json_object(),
                        .since = now_ms(),
                        .thread = mem_strdup(thread),
                        .attach = json_truthy(json_object_get_c(args, "attach")),

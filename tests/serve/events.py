@@ -273,7 +273,99 @@ def a_client_that_never_reads(world):
         world.until(lambda: s.ask("GET", "/server").json.load.streams == 0, "nobody listens any more")
 
 
-CASES = [every_event_once_over_deaths, every_event_of_all_runs_once, a_run_that_waits_goes_on,
+def from_now_on(world):
+    """without an id and `from` nothing is told of what was before, also where the run waits"""
+    with Server(world) as s:
+        s.begin("t", ASK)
+        s.until("t", "interrupted")
+        client = Follower(s, "/runs/t/events")
+        world.until(lambda: client.events, "how it stands is told")
+        time.sleep(2.5)  # looks of the server at streams that rest
+        world.same([e.name for e in client.events], ["run.interrupted"])
+        s.ask("POST", "/runs/t/resume", {"decision": "go"}).gives(200)
+        client.finish()
+        world.same(steps(client.events), ["q", "last"])
+
+
+def the_end_of_a_run_is_told_once(world):
+    """whoever comes back to /events by an id has run.completed once of each run"""
+    with Server(world) as s:
+        first = Follower(s, "/events", ends="none")
+        world.until(lambda: first.connections, "it listens")
+        time.sleep(0.2)
+        for i in range(3):
+            s.begin(f"t{i}", SHORT)
+        world.until(lambda: sum(e.name == "run.completed" for e in first.events) == 3, "the ends")
+        last = first.last
+        s.begin("late", SHORT)
+        s.until("late", "completed")
+        with s.events("/events", last=last, timeout=2) as stream:
+            names = []
+            try:
+                for event in stream:
+                    names.append((event.name, event.data.thread))
+            except OSError:
+                pass
+        world.same([n for n in names if n[0] == "run.completed"], [("run.completed", "late")])
+        first.stop = True
+
+
+def a_place_among_many_runs_is_short(world):
+    """an id of /events names the runs of the last moment, however many are under way"""
+    with Server(world, "--rate", 100000) as s:
+        client = Follower(s, "/events", ends="none")
+        world.until(lambda: client.connections, "it listens")
+        for i in range(300):
+            s.begin(f"t{i}", "name: t\nnodes:\n  - {name: a, jq: '{n: 1}'}\n  - {name: b, sleep: 100s}\n")
+        s.begin("last", SHORT)
+        world.until(lambda: any(e.name == "run.completed" for e in client.events), "the last is heard of")
+        if len(client.last) > 2000:
+            raise Broken(f"an id has {len(client.last)} bytes")
+        client.stop = True
+
+
+def a_slow_reader_has_all(world):
+    """who reads slower than the record can be told has all of it, to the end"""
+    with Server(world, "--rate", 100000) as s:
+        count = 20000 if ALL else 4000
+        s.begin("t", "name: t\nstate: {n: 0, pad: '" + "x" * 3000 + "'}\nconfig: {recursion_limit: 1000000}\nnodes:\n"
+                f"  - {{name: a, while: '.n < {count}', max_iterations: {count}, do: [{{name: k, jq: '{{n: (.n + 1)}}'}}]}}\n")
+        s.until("t", "completed")
+        line = socket.create_connection(("127.0.0.1", s.port))
+        line.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 8192)
+        line.settimeout(PATIENCE)
+        line.sendall(f"GET {API}/runs/t/events?from=0&values=true HTTP/1.1\r\nHost: localhost\r\n\r\n".encode())
+        seen, tail, got = 0, b"", 0
+        while not tail.endswith(b"0\r\n\r\n"):
+            piece = line.recv(65536)
+            if not piece:
+                raise Broken(f"it was cut off after {seen} of {count} steps")
+            seen += (tail[-24:] + piece).count(b"event: node.completed") - tail[-24:].count(b"event: node.completed")
+            tail = (tail + piece)[-200:]
+            got += len(piece)
+            if got > 1 << 16:
+                time.sleep(0.001)
+                got = 0
+        if seen < count:
+            raise Broken(f"{seen} of {count} steps were told, and then the end")
+        line.close()
+
+
+def a_run_that_is_deleted_ends_its_streams(world):
+    """the stream of a run that waits ends when the run is deleted, with the reason"""
+    with Server(world) as s:
+        s.begin("t", ASK)
+        s.until("t", "interrupted")
+        with s.events("/runs/t/events", timeout=60) as stream:
+            told = iter(stream)
+            world.same(next(told).name, "run.interrupted")
+            s.ask("POST", "/runs/t/drop", {})
+            s.ask("DELETE", "/runs/t").gives(200)
+            world.same([(e.name, e.data.code) for e in told], [("problem", "not_found")])
+
+
+CASES = [from_now_on, the_end_of_a_run_is_told_once, a_place_among_many_runs_is_short, a_slow_reader_has_all,
+         a_run_that_is_deleted_ends_its_streams, every_event_once_over_deaths, every_event_of_all_runs_once, a_run_that_waits_goes_on,
          whoever_comes_back_after_the_end_is_told_so, types_in_both_vocabularies, a_run_of_another_process,
          orphans_are_all_taken_over, a_client_that_never_reads]
 
