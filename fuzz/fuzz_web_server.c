@@ -62,7 +62,7 @@ static void on_socket_closed(void *ctx) {
 }
 
 static void on_head(void *ctx, WebRequest *r) {
-    static const WebSocketHost host = {on_message, NULL, on_socket_closed, NULL};
+    static const WebSocketHost host = {.message = on_message, .closed = on_socket_closed};
     const char *target = web_target(r);
     (void)ctx;
     at.open++;

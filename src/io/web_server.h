@@ -160,7 +160,9 @@ typedef struct WebSocketHost {
     void (*message)(void *ctx, const char *bytes, size_t len,
                     bool text); /* a whole one; text is UTF-8 */
     void (*drained)(void *ctx); /* or NULL */
-    void (*closed)(void *ctx);  /* the last that is told, also after web_socket_close() */
+    /* The server closes: the socket is closed when all has been said, and at the end of grace_ms. NULL: at once. */
+    void (*stop)(void *ctx);
+    void (*closed)(void *ctx); /* the last that is told, also after web_socket_close() */
     void *ctx;
 } WebSocketHost;
 

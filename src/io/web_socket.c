@@ -133,7 +133,11 @@ static void socket_ended(Connection *c) {
 
 static void socket_late(Connection *c) {
     WebSocket *w = c->as.socket;
-    if (w->closing || w->pinged) {
+    if (w->closing) {
+        connection_close(c);
+    } else if (connection_waiting(c)) { /* it takes what waits: write_ms sees to that */
+        connection_due(c, uv_now(c->server->loop) + c->server->limits.ping_ms);
+    } else if (w->pinged) {
         connection_close(c);
     } else {
         w->pinged = true;
@@ -148,7 +152,12 @@ static void socket_drained(Connection *c) {
 }
 
 static void socket_stop(Connection *c) {
-    web_socket_close(c->as.socket, 1001, "The server ends.");
+    WebSocket *w = c->as.socket;
+    if (w->host.stop && !w->closing) {
+        w->host.stop(w->host.ctx);
+    } else {
+        web_socket_close(w, 1001, "The server ends.");
+    }
 }
 
 static void socket_gone(Connection *c) {

@@ -208,9 +208,7 @@ static uint32_t hash_of(const char *key) {
     return h;
 }
 
-bool auth_check_rate(Exchange *x) {
-    Server *s = x->server;
-    const char *key = x->asker.name[0] ? x->asker.name : web_peer(x->request);
+bool auth_takes_another(Server *s, const char *key) {
     double rate = s->options.rate ? s->options.rate : RATE;
     uint64_t now = uv_now(s->options.loop);
     if (!s->rates) s->rates = mem_zalloc(sizeof *s->rates);
@@ -223,11 +221,17 @@ bool auth_check_rate(Exchange *x) {
     b->left += (double)(now - b->at) * rate / 1000;
     b->at = now;
     if (b->left > rate * BURST_SECONDS) b->left = rate * BURST_SECONDS;
-    if (b->left >= 1) {
-        b->left -= 1;
+    if (b->left < 1) return false;
+    b->left -= 1;
+    return true;
+}
+
+bool auth_check_rate(Exchange *x) {
+    if (auth_takes_another(x->server, x->asker.name[0] ? x->asker.name : web_peer(x->request))) {
         return true;
     }
-    exchange_refuse(x, 429, "too_many", "More than %.0f requests a second; wait a second.", rate);
+    exchange_refuse(x, 429, "too_many", "More than %u requests a second; wait a second.",
+                    x->server->options.rate ? x->server->options.rate : RATE);
     return false;
 }
 

@@ -99,6 +99,13 @@ void event_stream_end(EventStream *v) {
     mem_free(v);
 }
 
+void events_close(Server *s) {
+    while (s->streams) {
+        s->streams->cut = true;
+        event_stream_end(s->streams);
+    }
+}
+
 static void on_gone(void *ctx) {
     EventStream *v = ctx;
     v->out = NULL;
@@ -537,7 +544,7 @@ static Json listen_args(const Exchange *x, const char *thread, SubscriptionSpec 
     return args;
 }
 
-bool events_follow(Exchange *x, Json answer) {
+bool events_follow(Exchange *x, Json answer, bool again) {
     const char *thread = json_object_text(answer, "thread");
     SubscriptionSpec spec = {.thread = thread};
     Json number = json_object_get_c(answer, "run");
@@ -550,7 +557,7 @@ bool events_follow(Exchange *x, Json answer) {
     json_print(answer, &(JsonPrintOptions){0}, &first);
     buf_adds(&first, "\n\n");
     json_unref(answer);
-    begin_with(v, json_none(), &first);
+    begin_with(v, again ? json_int(0) : json_none(), &first);
     buf_clear(&first);
     return true;
 }

@@ -61,7 +61,7 @@ static void give(Exchange *x, Json answer) {
         bool debugs = !json_is_none(json_object_get_c(x->args, "debug"));
         if (thread && (opens || (debugs && !listens))) windows_keep(x->server->windows, thread);
     }
-    if (events_are_wanted(x, op) && events_follow(x, answer)) return;
+    if (events_are_wanted(x, op) && events_follow(x, answer, false)) return;
     Buf text = BUF_INIT;
     json_print(answer, &(JsonPrintOptions){0}, &text);
     json_unref(answer);
@@ -78,7 +78,8 @@ static void on_again(void *ctx, Json run, const Error *err) {
         exchange_free(x);
     } else if (err) {
         exchange_fail(x, err);
-    } else {
+    } else if (!events_are_wanted(x, route_operation(x->match.route)) ||
+               !events_follow(x, run, true)) {
         exchange_answer(x, 200, run);
     }
 }
@@ -228,6 +229,7 @@ void rest_request(Exchange *x) {
         return;
     }
     find_thread(x);
+    if (x->thread) windows_touch(x->server->windows, x->thread);
     if (!strcmp(op->name, "run_start")) {
         name_by_key(x);
         take_trace(x);

@@ -398,7 +398,8 @@ Server *server_new(const ServerOptions *options, Error *err) {
     WebServerOptions web = {.loop = options->loop,
                             .tls_cert = options->tls_cert,
                             .tls_key = options->tls_key,
-                            .limits = {.connections = options->max_connections},
+                            .limits = {.connections = options->max_connections,
+                                       .message = options->max_body ? options->max_body : BODY_MAX},
                             .head = on_head,
                             .request = on_request,
                             .gone = on_gone,
@@ -468,7 +469,6 @@ void server_close(Server *s, void (*closed)(void *ctx), void *ctx) {
     s->closing = true;
     s->closed = closed;
     s->closed_ctx = ctx;
-    talks_close(s);
-    while (s->streams) event_stream_end(s->streams);
+    events_close(s);
     web_server_close(s->web, GRACE_MS, on_web_closed, s);
 }

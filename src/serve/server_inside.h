@@ -111,6 +111,8 @@ bool auth_allows(const Server *s, const Asker *asker, const Operation *op, Json 
 bool auth_still(const Server *s, const Asker *asker);
 /* Of the number of requests; answers with 429 otherwise. */
 bool auth_check_rate(Exchange *x);
+/* The same of whoever has this key: the name of a token, or an address. */
+bool auth_takes_another(Server *s, const char *key);
 void rates_free(Rates *rates);
 
 void auth_sign_in(Exchange *x);
@@ -140,9 +142,11 @@ void events_request(Exchange *x);
 /* Whether who begins or resumes a run wants to hear what it does, in place of the answer alone (Accept). */
 bool events_are_wanted(const Exchange *x, const Operation *op);
 /* The answer, as the first event (`answer`), and what the run does from its first turn on; which of it, the header Pawl-Listen
- * says, as the query of GET .../events does. Consumes the answer; false, and not consumed, when that is nothing. */
-bool events_follow(Exchange *x, Json answer);
+ * says, as the query of GET .../events does. again: it was begun before, and all of it is told. Consumes the answer; false,
+ * and not consumed, when that is nothing. */
+bool events_follow(Exchange *x, Json answer, bool again);
 void event_stream_end(EventStream *stream);
+void events_close(Server *s); /* they end so that clients see that more was to come */
 void events_look(
     Server *
         s); /* every second: whether runs go on whose streams rest, and who has heard nothing for long */
@@ -164,7 +168,6 @@ Json event_told(Server *s, Json event, const char *name);
 
 bool talk_is_wanted(const Exchange *x);
 void talk_begin(Exchange *x);
-void talks_close(Server *s);
 void talks_look(Server *s); /* every second: whether their tokens still count */
 
 /* ---- openapi.c, metrics.c ---- */

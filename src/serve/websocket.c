@@ -29,7 +29,8 @@
 enum {
     CALLS_MAX = 256,          /* under way on one connection */
     SUBSCRIPTIONS_MAX = 1000, /* of one connection */
-    WAITING_MAX = 16 << 20,   /* bytes */
+    WAITING_MAX = 16 << 20,   /* bytes, */
+    HELD_BACK = 1 << 20, /* and when so many wait, no more events are taken until they are sent */
     DEPTH_MAX = 512,
     CLOSE_TOO_SLOW = 1013,
     CLOSE_GOING = 1001,
@@ -97,14 +98,24 @@ struct Talk {
     Talk *prev, *next;
     WebSocket *socket;
     Asker asker;
+    char *key;    /* whose messages are counted with its own */
     char *thread; /* of /debug/ID; NULL: none */
     TalkCall *calls;
     size_t ncalls;
     TalkEvents *events;
     size_t nevents;
     int64_t last_subscription;
+    bool held;     /* client_events_hold() of all of them */
+    bool stopping; /* it is closed when the calls under way are answered */
     bool closing;
 };
+
+static const char going[] = "The server is stopping.";
+
+static void close_talk(Talk *t, int code, const char *why) {
+    t->closing = true;
+    web_socket_close(t->socket, code, why);
+}
 
 /* Consumes the message. */
 static void talk_send(Talk *t, Json message) {
@@ -117,8 +128,7 @@ static void talk_send(Talk *t, Json message) {
     if (t->socket && !t->closing) {
         web_socket_send(t->socket, text.data, text.len);
         if (web_socket_waiting(t->socket) > WAITING_MAX) {
-            t->closing = true;
-            web_socket_close(t->socket, CLOSE_TOO_SLOW, "Too much waits to be read.");
+            close_talk(t, CLOSE_TOO_SLOW, "Too much waits to be read.");
         }
     }
     buf_clear(&text);
@@ -131,6 +141,20 @@ static void send_error(Talk *t, Json id, const char *operation, const Error *err
 }
 
 /* ---- events ---- */
+
+static void hold_events(Talk *t, bool hold) {
+    t->held = hold;
+    for (TalkEvents *v = t->events, *next; v && t->held == hold; v = next) {
+        next = v->next;
+        client_events_hold(v->events, hold); /* it may be gone afterwards */
+    }
+}
+
+/* All that waited has been sent. */
+static void on_drained(void *ctx) {
+    Talk *t = ctx;
+    if (t->held) hold_events(t, false);
+}
 
 static void events_free(TalkEvents *v) {
     TalkEvents **at = &v->talk->events;
@@ -171,6 +195,9 @@ static void on_event(void *ctx, Json event) {
                   OBJECT(KEY("type", word_of(v->talk, event, name)), KEY("subscription", v->number),
                          KEY("session_id", json_ref(json_object_get_c(event, "thread"))),
                          KEY("data", json_ref(event))));
+        Talk *t = v->talk;
+        if (!t->held && t->socket && web_socket_waiting(t->socket) > HELD_BACK)
+            hold_events(t, true);
     }
     json_unref(event);
 }
@@ -189,6 +216,8 @@ static void subscribe(Talk *t, Json id, Json args, Error *err) {
     const Operation *op = operation_find("run_events", NULL);
     const char *thread = json_object_text(args, "thread");
     SubscriptionSpec spec = {.thread = thread};
+    uv_timeval64_t now;
+    uv_gettimeofday(&now);
     Json types = json_ref(json_object_get_c(args, "types"));
     Json wanted = event_names_taken(&types);
     args = OBJECT_ADD(json_object_remove(args, json_string_c("types")), KEY("types", types));
@@ -211,12 +240,19 @@ static void subscribe(Talk *t, Json id, Json args, Error *err) {
     t->nevents++;
     talk_send(t, OBJECT(KEY("type", "answer"), KEY("operation", "subscribe"),
                         KEY("request_id", json_ref(id)),
-                        KEY("data", OBJECT(KEY("subscription", v->number)))));
+                        KEY("data", OBJECT(KEY("subscription", v->number),
+                                           KEY("since", thread ? json_none()
+                                                               : json_time(now.tv_sec * 1000 +
+                                                                           now.tv_usec / 1000))))));
     v->telling = true;
     v->events =
         client_events(t->server->options.client, args, &(ClientListener){on_event, on_over, v});
     v->telling = false;
-    if (v->over) events_free(v);
+    if (v->over) {
+        events_free(v);
+    } else if (t->held) {
+        client_events_hold(v->events, true);
+    }
 }
 
 static void unsubscribe(Talk *t, Json id, Json args) {
@@ -272,6 +308,7 @@ static void on_reply(void *ctx, Json answer, const Error *err) {
                          KEY("session_id", json_ref(c->session)), KEY("data", shaped(c, answer))));
     }
     call_free(c);
+    if (t && t->stopping && !t->ncalls && !t->closing) close_talk(t, CLOSE_GOING, going);
 }
 
 static void do_call(TalkCall *c) {
@@ -346,6 +383,7 @@ static Json with_thread(const Talk *t, Json args, const char *name, Json said) {
 
 /* False with *err: it was not begun. */
 static bool begin_call(Talk *t, Json message, Error *err) {
+    if (t->stopping) return error_set(err, ERR_BUSY, "The server is stopping.");
     Json id = json_object_get_c(message, "request_id"), type = json_object_get_c(message, "type");
     Json data = json_object_get_c(message, "data"), said = json_object_get_c(message, "session_id");
     if (json_kind(type) != JSON_STRING) {
@@ -408,6 +446,7 @@ static bool begin_call(Talk *t, Json message, Error *err) {
     t->calls = c;
     t->ncalls++;
     const char *thread = json_object_text(args, "thread");
+    if (thread) windows_touch(t->server->windows, thread);
     if (operation_is_of_run(op) && op->scope == SCOPE_DEBUG && thread && !attaches(t, thread) &&
         strcmp(op->name, "run_open") != 0) {
         windows_want(t->server->windows, thread, on_window, c);
@@ -417,11 +456,22 @@ static bool begin_call(Talk *t, Json message, Error *err) {
     return true;
 }
 
+/* One that comes too soon after the others. It is not read for what it asks, but answered. */
+static void refuse(Talk *t, Json message) {
+    Error err = ERROR_INIT;
+    error_set(&err, ERR_BUSY, "More than %u messages a second; wait a second.",
+              t->server->options.rate ? t->server->options.rate : RATE);
+    talk_send(t, OBJECT(KEY("type", "error"),
+                        KEY("operation", json_ref(json_object_get_c(message, "type"))),
+                        KEY("request_id", json_ref(json_object_get_c(message, "request_id"))),
+                        KEY("data", OBJECT_ADD(problem_json(&err, 429), KEY("code", "too_many")))));
+}
+
 static void on_message(void *ctx, const char *bytes, size_t len, bool text) {
     Talk *t = ctx;
     Error err = ERROR_INIT;
-    Json message = text ? json_parse(bytes, len, &(JsonParseOptions){.max_depth = DEPTH_MAX}, &err)
-                        : json_none();
+    JsonParseOptions bounds = {.max_depth = DEPTH_MAX, .max_bytes = 32 * len + (1 << 20)};
+    Json message = text ? json_parse(bytes, len, &bounds, &err) : json_none();
     if (json_kind(message) != JSON_OBJECT) {
         if (err.code == ERR_NONE) {
             error_set(&err, ERR_USAGE, "A message is an object, {\"type\": OPERATION, ...}.");
@@ -429,6 +479,8 @@ static void on_message(void *ctx, const char *bytes, size_t len, bool text) {
             error_wrap(&err, "The message is no JSON");
         }
         send_error(t, json_none(), NULL, &err);
+    } else if (!auth_takes_another(t->server, t->key)) {
+        refuse(t, message);
     } else if (!begin_call(t, message, &err)) {
         send_error(t, json_object_get_c(message, "request_id"), json_object_text(message, "type"),
                    &err);
@@ -451,24 +503,22 @@ static void on_closed(void *ctx) {
         c->talk = NULL;
     }
     mem_free(t->thread);
+    mem_free(t->key);
     mem_free(t);
 }
 
-void talks_close(Server *s) {
-    for (Talk *t = s->talks, *next; t; t = next) {
-        next = t->next;
-        if (t->closing) continue;
-        t->closing = true;
-        web_socket_close(t->socket, CLOSE_GOING, "The server is stopping.");
-    }
+/* What was asked is answered first. */
+static void on_stop(void *ctx) {
+    Talk *t = ctx;
+    t->stopping = true;
+    if (!t->closing && !t->ncalls) close_talk(t, CLOSE_GOING, going);
 }
 
 void talks_look(Server *s) {
     for (Talk *t = s->talks, *next; t; t = next) {
         next = t->next;
         if (t->closing || auth_still(s, &t->asker)) continue;
-        t->closing = true;
-        web_socket_close(t->socket, CLOSE_NOT_ALLOWED, "The token does not count any more.");
+        close_talk(t, CLOSE_NOT_ALLOWED, "The token does not count any more.");
     }
 }
 
@@ -482,16 +532,22 @@ void talk_begin(Exchange *x) {
     Talk *t = mem_zalloc(sizeof *t);
     WebRequest *r = x->request;
     *t = (Talk){.server = s, .next = s->talks, .asker = x->asker};
+    t->key = mem_strdup(x->asker.name[0] ? x->asker.name : web_peer(r));
     exchange_note(x, 101);
     web_request_set_data(r, NULL);
-    t->socket = web_socket_accept(
-        r, NULL, &(WebSocketHost){.message = on_message, .closed = on_closed, .ctx = t});
+    t->socket = web_socket_accept(r, NULL,
+                                  &(WebSocketHost){.message = on_message,
+                                                   .drained = on_drained,
+                                                   .stop = on_stop,
+                                                   .closed = on_closed,
+                                                   .ctx = t});
     t->thread = x->thread;
     x->thread = NULL;
     x->request = NULL; /* it has become the socket, or was answered */
     exchange_free(x);
     if (!t->socket) { /* it was answered */
         mem_free(t->thread);
+        mem_free(t->key);
         mem_free(t);
         return;
     }

@@ -173,8 +173,14 @@ void windows_want(Windows *all, const char *thread, WindowReady then, void *ctx)
     if (begins) client_call(all->client, "run_open", OBJECT(KEY("thread", thread)), on_opened, w);
 }
 
+void windows_touch(Windows *all, const char *thread) {
+    Window *w = find(all, thread);
+    if (w) w->used = uv_now(all->loop);
+}
+
 void windows_keep(Windows *all, const char *thread) {
     if (client_host(all->client) && !find(all, thread)) attach(add(all, thread));
+    windows_touch(all, thread);
 }
 
 void windows_drop(Windows *all, const char *thread) {

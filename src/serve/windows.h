@@ -29,6 +29,8 @@ typedef void (*WindowReady)(void *ctx, const Error *err);
 void windows_want(Windows *w, const char *thread, WindowReady then, void *ctx);
 /* A run that was just begun with a session. */
 void windows_keep(Windows *w, const char *thread);
+/* Somebody has asked for something of it. */
+void windows_touch(Windows *w, const char *thread);
 /* Nobody asks for it any more: the run settles as it is. Not from what its session tells. */
 void windows_drop(Windows *w, const char *thread);
 size_t windows_count(const Windows *w);

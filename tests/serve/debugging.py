@@ -6,12 +6,13 @@
 
 import json
 import sys
+import time
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 from debugger import BRANCHES  # noqa: E402
 from server import Closed, Server, flow_of  # noqa: E402
-from world import Broken, run_all  # noqa: E402
+from world import PATIENCE, Broken, run_all  # noqa: E402
 
 TASKS = """
 id: test
@@ -259,7 +260,73 @@ def many_sessions_at_once(world):
                         or s.ask("POST", f"/debug/t{i}/continue", {"frame": "all"}) is None, f"t{i} ends")
 
 
-CASES = [starts_that_are_refused, streams_of_debugged_runs, keys_of_their_own, tests_over_rest, what_is_told_of_a_pause, graphs_over_a_websocket, each_message_has_one_answer, many_sessions_at_once]
+def messages_are_counted(world):
+    """more than --rate messages a second are answered with 429, each by its request_id, and longer ones than a body are refused"""
+    with Server(world, "--rate", 20, "--max-body", 1) as s, s.talk() as talk:
+        asked = [talk.say("runs", {}) for _ in range(200)]
+        got = {}
+        while len(got) < len(asked):
+            message = talk.message()
+            got[message.request_id] = message
+        world.same(sorted(got), sorted(asked))
+        refused = [m for m in got.values() if m.type == "error"]
+        world.same({(m.data.status, m.data.code) for m in refused}, {(429, "too_many")})
+        if not 100 < len(refused) < 170:
+            raise Broken(f"{len(refused)} of {len(asked)} were refused")
+        talk.frame(talk.TEXT, b'{"type": "runs", "data": {"x": "' + b"x" * (1 << 20) + b'"}}')
+        try:
+            while True:
+                talk.message()
+        except Closed as closed:
+            world.same(closed.code, 1009, "after a message of more than 1 MB")
+
+
+def a_slow_window_has_all(world):
+    """a subscription over a WebSocket that is read slowly has all steps from the record, once and in order"""
+    with Server(world, "--rate", 100000) as s:
+        count = 3000
+        s.begin("t", "name: t\nstate: {n: 0, pad: '" + "x" * 10000 + "'}\nconfig: {recursion_limit: 1000000}\nnodes:\n"
+                f"  - {{name: a, while: '.n < {count}', max_iterations: {count}, do: [{{name: k, jq: '{{n: (.n + 1)}}'}}]}}\n")
+        s.until("t", "completed")
+        with s.talk() as talk:
+            talk.say("subscribe", {"thread": "t", "from": 0, "values": True, "types": ["node.completed"]})
+            time.sleep(4)  # all of it could be there by now
+            cursors = []
+            while (message := talk.message()).type != "over":
+                if message.type == "node.completed":
+                    cursors.append(message.data.cursor)
+            world.same((len(cursors) >= count, cursors), (True, sorted(set(cursors))))
+
+
+def what_was_asked_before_a_stop_is_answered(world):
+    """a message that came before SIGTERM is answered before the connection is closed"""
+    with Server(world) as s, s.talk() as talk:
+        s.begin("t", "name: t\nnodes:\n  - {name: a, shell: 'trap \"sleep 0.5; exit\" TERM; touch began; while :; do sleep 0.05; done'}\n")
+        world.wait_for("began")
+        asked = talk.say("run_cancel", {"thread": "t"})
+        time.sleep(0.1)
+        s.process.terminate()
+        world.same(talk.message().request_id, asked)
+        try:
+            talk.message()
+        except Closed as closed:
+            world.same(closed.code, 1001)
+        s.process.wait(PATIENCE)
+
+
+def a_place_of_all_runs(world):
+    """who subscribes to all runs over a WebSocket is told since when, and comes back from there"""
+    with Server(world) as s:
+        with s.talk() as talk:
+            since = talk.call("subscribe", {}).data.since
+            s.begin("t", BRANCHES)
+            talk.wait("run.completed")
+        with s.talk() as talk:
+            talk.call("subscribe", {"from": {"since": since, "runs": {}}, "types": ["run.completed"]})
+            world.same(talk.wait("run.completed").session_id, "t")
+
+
+CASES = [messages_are_counted, a_slow_window_has_all, what_was_asked_before_a_stop_is_answered, a_place_of_all_runs, starts_that_are_refused, streams_of_debugged_runs, keys_of_their_own, tests_over_rest, what_is_told_of_a_pause, graphs_over_a_websocket, each_message_has_one_answer, many_sessions_at_once]
 
 if __name__ == "__main__":
     sys.exit(run_all(CASES, sys.argv[1]))

@@ -396,6 +396,9 @@ def a_key_is_one_run(world):
         if other.run == first.run:
             raise Broken("another key is the same run")
         world.same(len(s.ask("GET", "/runs").json.runs), 2)
+        stream = s.ask("POST", "/runs", body, {**key, "Accept": "text/event-stream"}).gives(200)
+        world.same([stream.headers["content-type"]] + [line for line in stream.body.decode().split("\n") if line.startswith("event: run")],
+                   ["text/event-stream", "event: run.started", "event: run.completed"], "the same again, by who listens")
         named = {**body, "thread": "mine"}
         s.ask("POST", "/runs", named, key).gives(201, 200)
         s.ask("POST", "/runs", named).gives(409)

@@ -90,7 +90,8 @@ static void on_socket_closed(void *ctx) {
     at.socket = NULL;
 }
 
-static const WebSocketHost socket_host = {on_message, on_drained, on_socket_closed, NULL};
+static const WebSocketHost socket_host = {
+    .message = on_message, .drained = on_drained, .closed = on_socket_closed};
 
 static void on_head(void *ctx, WebRequest *r) {
     (void)ctx;
