@@ -84,24 +84,22 @@ static bool is_of(const char *text, const char *name) {
     return len && !strncmp(name, text, len) && (!name[len] || name[len] == '.');
 }
 
-bool event_is_wanted(Json event, const char *name, Json wanted) {
-    if (json_is_none(wanted)) return true;
-    for (size_t i = 0; i < json_array_len(wanted); i++) {
-        Json one = json_array_get(wanted, i);
-        const char *text = json_string_data(&one);
-        bool inside = is_inside_word(text);
-        if (inside ? json_string_is(json_object_get_c(event, "event"), text) : is_of(text, name)) {
-            return true;
-        }
+static bool is_outside_name(const char *text) {
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        if (is_of(text, rows[i].name)) return true;
     }
     return false;
 }
 
-static bool is_outside_name(Json one) {
-    const char *text = json_kind(one) == JSON_STRING ? json_string_data(&one) : "";
-    if (is_inside_word(text)) return false;
-    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-        if (is_of(text, rows[i].name)) return true;
+bool event_is_wanted(Json event, const char *name, Json wanted, bool plain) {
+    if (json_is_none(wanted)) return true;
+    for (size_t i = 0; i < json_array_len(wanted); i++) {
+        Json one = json_array_get(wanted, i);
+        const char *text = json_string_data(&one);
+        bool inside = is_inside_word(text) && (plain || !is_outside_name(text));
+        if (inside ? json_string_is(json_object_get_c(event, "event"), text) : is_of(text, name)) {
+            return true;
+        }
     }
     return false;
 }
@@ -110,11 +108,14 @@ Json event_names_taken(Json *types) {
     Json names = json_array(), left = json_array();
     size_t n = json_kind(*types) == JSON_ARRAY ? json_array_len(*types) : 0;
     bool outside = false;
-    for (size_t i = 0; i < n; i++) outside |= is_outside_name(json_array_get(*types, i));
     for (size_t i = 0; i < n; i++) {
         Json one = json_array_get(*types, i);
-        bool inside = json_kind(one) == JSON_STRING && is_inside_word(json_string_data(&one));
-        bool taken = outside && (inside || is_outside_name(one));
+        outside |= json_kind(one) == JSON_STRING && is_outside_name(json_string_data(&one));
+    }
+    for (size_t i = 0; i < n; i++) {
+        Json one = json_array_get(*types, i);
+        const char *text = json_kind(one) == JSON_STRING ? json_string_data(&one) : "";
+        bool taken = outside && (is_inside_word(text) || is_outside_name(text));
         Json *to =
             taken ? &names : &left; /* what nobody knows is refused by whoever gets the rest */
         *to = json_array_push(*to, json_ref(one));

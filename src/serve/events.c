@@ -24,6 +24,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 enum {
     LOOK_MS = 1000,
@@ -238,7 +239,7 @@ static void on_event(void *ctx, Json event) {
     bool told = is_told(v, event);
     if (!strcmp(name, "dropped")) { /* it comes back by its id */
         v->over = v->cut = true;
-    } else if (!told && event_is_wanted(event, name, v->wanted)) {
+    } else if (!told && event_is_wanted(event, name, v->wanted, v->plain)) {
         Buf text = BUF_INIT;
         if (!v->plain) event = event_told(v->server, event, name);
         buf_printf(&text, "event: %s\n", name);
@@ -388,8 +389,17 @@ void events_look(Server *s) {
 static const WebField stream_fields[] = {
     {"Cache-Control", "no-store"}, {"X-Accel-Buffering", "no"}, {NULL, NULL}};
 
-/* Where it goes on; JSON_NONE: from now on. Given. */
-static Json place_of(EventStream *v, const char *last) {
+static Json no_place(const char *last, Error *err) {
+    error_set(
+        err, ERR_USAGE,
+        "`%.*s` is the id of no event here: Last-Event-ID takes those that this stream has told.",
+        60, last);
+    error_fact(err, "field", "Last-Event-ID");
+    return json_none();
+}
+
+/* Where it goes on; JSON_NONE: from now on, or, with *err, what came back is no place. Given. */
+static Json place_of(EventStream *v, const char *last, Error *err) {
     Json given = json_ref(json_object_get_c(v->args, "from"));
     v->args = json_object_remove(v->args, json_string_c("from"));
     if (v->attach || !last || !last[0]) return given;
@@ -398,14 +408,15 @@ static Json place_of(EventStream *v, const char *last) {
         char *end;
         long long cursor = strtoll(last, &end, 10);
         v->was_settled = !strcmp(end, ".s");
-        return end > last && cursor >= 0 ? json_int(cursor) : json_none();
+        bool fine = last[0] >= '0' && last[0] <= '9' && (!*end || v->was_settled);
+        return fine && cursor < INT64_MAX / 4 ? json_int(cursor) : no_place(last, err);
     }
     Json place = json_parse(last, strlen(last), &(JsonParseOptions){.max_depth = 4}, NULL);
     Json runs = json_object_get_c(place, "runs"), number, cursor;
     if (json_kind(place) != JSON_OBJECT ||
         !json_time_ms(json_object_get_c(place, "since"), &v->since)) {
         json_unref(place);
-        return json_none();
+        return no_place(last, err);
     }
     if (json_kind(runs) == JSON_OBJECT) json_put(&v->runs, json_ref(runs));
     for (size_t pos = 0; json_object_next(v->runs, &pos, &number, &cursor);) {
@@ -478,7 +489,14 @@ static void on_found(void *ctx, Json run, const Error *err) {
         return;
     }
     Json number = json_object_get_c(run, "run"), head = json_object_get_c(run, "checkpoint");
-    Json from = place_of(v, last);
+    Error wrong = ERROR_INIT;
+    Json from = place_of(v, last, &wrong);
+    if (wrong.code != ERR_NONE) {
+        exchange_fail(x, &wrong);
+        json_unref(run);
+        forget(v);
+        return;
+    }
     const char *thread = json_object_text(run, "thread");
     if (thread) { /* it may have been asked for by its number */
         mem_free(v->thread);
@@ -522,36 +540,73 @@ static EventStream *stream_new(Exchange *x, const char *thread, Json args) {
     return v;
 }
 
-bool events_are_wanted(const Exchange *x, const Operation *op) {
-    const char *accept = web_header(x->request, "accept");
-    return (!strcmp(op->name, "run_start") || !strcmp(op->name, "run_resume")) && accept &&
-           strstr(accept, "text/event-stream");
+/* What is not wanted is let fall here: the end has to be seen. */
+static void want_here(EventStream *v) {
+    if (json_is_none(v->wanted)) v->wanted = json_ref(json_object_get_c(v->args, "types"));
+    v->args = json_object_remove(v->args, json_string_c("types"));
 }
 
-/* What is to be heard of a run that was just begun: as in a query of its events. JSON_NONE: what was sent is none. */
-static Json listen_args(const Exchange *x, const char *thread, SubscriptionSpec *spec) {
+/* Whether Accept names the type of events, and does not say that it is not wanted. */
+static bool accepts_events(const char *accept) {
+    static const char type[] = "text/event-stream";
+    for (const char *at = accept; at && *at;) {
+        size_t len = strcspn(at, ","), blank = strspn(at, " \t"), name = sizeof type - 1;
+        const char *end = at + len, *q = at + blank + name;
+        if (len >= blank + name && !strncasecmp(at + blank, type, name)) {
+            while (q < end && strncmp(q, "q=", 2) != 0) q++;
+            return q >= end || strtod(q + 2, NULL) > 0;
+        }
+        at = *end ? end + 1 : end;
+    }
+    return false;
+}
+
+bool events_are_wanted(const Exchange *x, const Operation *op) {
+    return (!strcmp(op->name, "run_start") || !strcmp(op->name, "run_resume")) &&
+           accepts_events(web_header(x->request, "accept"));
+}
+
+/* What is to be heard of a run that is begun: as in a query of its events. JSON_NONE: what was sent is none. */
+static Json listen_args(const Exchange *x, const char *thread, Error *err) {
     static const char path[] = "/runs/-/events";
     RouteMatch match = route_find("GET", path, sizeof path - 1);
-    Json args = route_args(&match, web_header(x->request, "pawl-listen"), json_none(), NULL);
+    Json args = route_args(&match, web_header(x->request, "pawl-listen"), json_none(), err);
     if (json_is_none(args)) return args;
     args = OBJECT_ADD(args, KEY("thread", thread));
     args = json_object_remove(args, json_string_c("from"));
     args = json_object_remove(args, json_string_c("attach"));
-    if (!operation_check(route_operation(match.route), args, NULL) ||
-        !subscription_asked(args, spec, NULL)) {
+    SubscriptionSpec spec = {.thread = thread};
+    Json types = json_ref(json_object_get_c(args, "types"));
+    if (!web_header(x->request, "pawl-client")) json_unref(event_names_taken(&types));
+    Json inside =
+        OBJECT_ADD(json_object_remove(json_ref(args), json_string_c("types")), KEY("types", types));
+    if (!operation_check(route_operation(match.route), inside, err) ||
+        !subscription_asked(inside, &spec, err)) {
         json_clear(&args);
     }
+    json_unref(inside);
     return args;
+}
+
+bool events_listen_is_fine(const Exchange *x, Error *err) {
+    Json args = listen_args(x, "-", err);
+    bool fine = !json_is_none(args);
+    if (!fine) {
+        error_wrap(err, "The header Pawl-Listen");
+        error_fact(err, "field", "Pawl-Listen");
+    }
+    json_unref(args);
+    return fine;
 }
 
 bool events_follow(Exchange *x, Json answer, bool again) {
     const char *thread = json_object_text(answer, "thread");
-    SubscriptionSpec spec = {.thread = thread};
     Json number = json_object_get_c(answer, "run");
-    Json args = thread ? listen_args(x, thread, &spec) : json_none();
+    Json args = thread ? listen_args(x, thread, NULL) : json_none();
     if (json_is_none(args)) return false;
     EventStream *v = stream_new(x, thread, args);
     Buf first = BUF_INIT;
+    if (!v->plain) want_here(v);
     v->run = json_tag(number) == JSON_TAG_INT ? number.i : 0;
     buf_adds(&first, "event: answer\ndata: ");
     json_print(answer, &(JsonPrintOptions){0}, &first);
@@ -568,17 +623,18 @@ void events_request(Exchange *x) {
     Error err = ERROR_INIT;
     SubscriptionSpec spec = {.thread = v->thread};
     bool fine = subscription_asked(v->args, &spec, &err);
-    if (fine &&
-        json_is_none(v->wanted)) { /* what is not wanted is let fall here: the end has to be seen */
-        v->wanted = json_ref(json_object_get_c(v->args, "types"));
-    }
-    v->args = json_object_remove(v->args, json_string_c("types"));
+    want_here(v);
     if (!fine) {
         exchange_fail(x, &err);
         forget(v);
     } else if (!v->thread) {
-        Json from = place_of(v, web_header(x->request, "last-event-id"));
-        begin(v, from);
+        Json from = place_of(v, web_header(x->request, "last-event-id"), &err);
+        if (err.code == ERR_NONE) {
+            begin(v, from);
+        } else {
+            exchange_fail(x, &err);
+            forget(v);
+        }
     } else if (v->attach) {
         client_call(s->options.client, "run_open", OBJECT(KEY("thread", v->thread)), on_found, v);
     } else {

@@ -234,7 +234,9 @@ void rest_request(Exchange *x) {
         name_by_key(x);
         take_trace(x);
     }
-    if (!operation_check(op, x->args, &err)) { /* before a run is taken for it */
+    if (!operation_check(op, x->args, &err) ||
+        (events_are_wanted(x, op) &&
+         !events_listen_is_fine(x, &err))) { /* before a run is taken for it */
         exchange_fail(x, &err);
     } else if (op->stream) {
         events_request(x);

@@ -145,6 +145,8 @@ bool events_are_wanted(const Exchange *x, const Operation *op);
  * says, as the query of GET .../events does. again: it was begun before, and all of it is told. Consumes the answer; false,
  * and not consumed, when that is nothing. */
 bool events_follow(Exchange *x, Json answer, bool again);
+/* Whether that header is one; before the run is begun. */
+bool events_listen_is_fine(const Exchange *x, Error *err);
 void event_stream_end(EventStream *stream);
 void events_close(Server *s); /* they end so that clients see that more was to come */
 void events_look(
@@ -155,9 +157,9 @@ void events_look(
 
 /* What an event is called outside: "node.completed", "debug.frame.paused". */
 const char *event_name(Json event);
-/* Whether it is among those that somebody asked for by such names, "debug" and "node.*" meaning all of theirs; words that events
- * have inside mean just those. name: of the event. */
-bool event_is_wanted(Json event, const char *name, Json wanted);
+/* Whether it is among those that somebody asked for by such names, "debug" and "node.*" meaning all of theirs; other words that
+ * events have inside mean just those. plain: those go before names ("node"). name: of the event. */
+bool event_is_wanted(Json event, const char *name, Json wanted, bool plain);
 /* Takes such names out of `types`, which operations know nothing of, and with them the words from inside that stand beside
  * them; JSON_NONE: there were none. Consumes *types and sets it to what is left, JSON_NONE for nothing. */
 Json event_names_taken(Json *types);

@@ -188,7 +188,7 @@ static void on_event(void *ctx, Json event) {
         event = OBJECT_ADD(event, KEY("thread", v->thread));
     }
     const char *name = event_name(event);
-    if (event_is_wanted(event, name, v->wanted)) {
+    if (event_is_wanted(event, name, v->wanted, false)) {
         event = event_told(v->talk->server, event, name);
         v->talk->server->events_sent++;
         talk_send(v->talk,

@@ -185,10 +185,11 @@ def whoever_comes_back_after_the_end_is_told_so(world):
         world.same(s.events("/runs/t/events", last=events[-1].id).status, 204)
         with s.events("/runs/t/events", last=events[-2].id) as stream:
             world.same([e.name for e in stream][-1:], ["run.completed"])
-        for rubbish in ("x", "-1", "9" * 30, "{", "1.x", '{"since": 5}'):
-            with s.events("/runs/t/events", last=rubbish, timeout=10) as stream:
-                if stream.status >= 500:
-                    raise Broken(f"{rubbish}: {stream.status}")
+        for rubbish in ("x", "-1", "9" * 30, "{", "1.x", '{"since": 5}', "4.", " "):
+            for path in ("/runs/t/events", "/events"):
+                if rubbish.strip():
+                    with s.events(path, last=rubbish, timeout=10) as stream:
+                        world.same(stream.status, 400, f"{path} with {rubbish}")
         s.ask("GET", "/runs/nobody/events").gives(404)
         s.ask("GET", "/runs/t/events?types=nonsense").gives(400)
         s.ask("GET", "/runs/t/events?types=run.nonsense").gives(400)
@@ -208,10 +209,28 @@ def types_in_both_vocabularies(world):
         world.same(names("node.completed"), ["node.completed"])
         world.same(names("run"), [n for n in whole if n.startswith("run.")])
         world.same(names("run.*,node.*"), [n for n in whole if n.startswith(("run.", "node."))])
+        world.same(names("node"), [n for n in whole if n.startswith("node.")])
         world.same(names("step"), [n for n in whole if n in ("node.completed", "run.started")])
         world.same(names("step,run.completed"), [n for n in whole if n in ("node.completed", "run.started",
                                                                              "run.completed")])
         world.same(names("settled"), ["run.completed"])
+
+
+def starts_that_are_listened_to(world):
+    """a start with Accept: text/event-stream tells what Pawl-Listen asks for, by the same names, and refuses what is none"""
+    with Server(world) as s:
+        body = {"definition": {"main": "w.yaml", "files": {"w.yaml": SHORT}}}
+
+        def names(listen, accept="text/event-stream"):
+            reply = s.ask("POST", "/runs", body, {"Accept": accept, "Pawl-Listen": listen})
+            return reply.status, [line[7:] for line in reply.body.decode().split("\n") if line.startswith("event: ")]
+        world.same(names("types=run.completed"), (200, ["answer", "run.completed"]))
+        world.same(names("types=run.completed", "text/html, TEXT/EVENT-STREAM")[0], 200)
+        world.same(names("types=run", "text/event-stream;q=0, */*"), (201, []))
+        world.same(names("types=node"), (200, ["answer", "node.started", "node.completed"]))
+        for wrong in ("types=nope", "bogus=1", "values=maybe"):
+            world.same(names(wrong), (400, []), wrong)
+        world.same(len(s.ask("GET", "/runs").json.runs), 4)
 
 
 def a_run_of_another_process(world):
@@ -360,7 +379,7 @@ def a_run_that_is_deleted_ends_its_streams(world):
             world.same([(e.name, e.data.code) for e in told], [("problem", "not_found")])
 
 
-CASES = [from_now_on, the_end_of_a_run_is_told_once, a_place_among_many_runs_is_short, a_slow_reader_has_all,
+CASES = [starts_that_are_listened_to, from_now_on, the_end_of_a_run_is_told_once, a_place_among_many_runs_is_short, a_slow_reader_has_all,
          a_run_that_is_deleted_ends_its_streams, every_event_once_over_deaths, every_event_of_all_runs_once, a_run_that_waits_goes_on,
          whoever_comes_back_after_the_end_is_told_so, types_in_both_vocabularies, a_run_of_another_process,
          orphans_are_all_taken_over, a_client_that_never_reads]
