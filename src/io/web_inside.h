@@ -310,6 +310,7 @@ struct WebRequest {
     char *head; /* the bytes that they are in */
     RequestText *texts;
     Buf body;
+    size_t taken; /* bytes of it that web_take_body() gave away */
     size_t body_max;
     int version;
     bool told;      /* head() has seen it */

@@ -160,7 +160,7 @@ int request_add_body(WebRequest *r, const char *bytes, size_t len) {
 
 void web_request_free(WebRequest *r) {
     WebServer *s = r->connection->server;
-    s->held -= r->body.len;
+    s->held -= r->body.len + r->taken;
     s->counts.requests_now--;
     if (r->stream.begun) s->counts.streams--;
     while (r->texts) {
@@ -227,6 +227,12 @@ const char *web_header(const WebRequest *r, const char *name) {
 const char *web_body(const WebRequest *r, size_t *len) {
     *len = r->body.len;
     return r->body.data ? r->body.data : "";
+}
+
+void web_take_body(WebRequest *r, Buf *out) {
+    r->taken = r->body.len; /* it counts as held until the request has its answer */
+    *out = r->body;
+    r->body = (Buf)BUF_INIT;
 }
 
 const char *web_peer(const WebRequest *r) {

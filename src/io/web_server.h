@@ -112,6 +112,8 @@ const char *web_target(
 const char *web_header(const WebRequest *r,
                        const char *name); /* NULL: there is none. Twice: joined by ", " */
 const char *web_body(const WebRequest *r, size_t *len);
+/* Takes the body: web_body() has none any more. */
+void web_take_body(WebRequest *r, Buf *out);
 const char *web_peer(
     const WebRequest *r); /* "127.0.0.1", "::1"; "" of a socket of the file system */
 bool web_is_tls(const WebRequest *r);

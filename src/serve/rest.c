@@ -14,7 +14,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { DEPTH_MAX = 512, KEY_BYTES = 200 };
+enum { DEPTH_MAX = 512, PARSED_HERE = 64 << 10 /* bytes of a body */ };
 
 void rest_head(Exchange *x) {
     const Operation *op = route_operation(x->match.route);
@@ -179,26 +179,68 @@ static bool has_json(const WebRequest *r) {
            (len > 5 && !strncasecmp(type + len - 5, "+json", 5));
 }
 
-/* The body; JSON_NONE without one. False: it was answered. */
-static bool read_body(Exchange *x, Json *body) {
+/* A body that takes long to parse is parsed on another thread. */
+typedef struct Reading {
+    HostJob job;
+    Exchange *x;
+    Buf text;
+    Json body;
+} Reading;
+
+static void parse(HostJob *job, Store *store) {
+    Reading *r = (Reading *)job;
+    (void)store;
+    r->body = json_parse(
+        r->text.data, r->text.len,
+        &(JsonParseOptions){.max_depth = DEPTH_MAX, .max_bytes = 32 * r->text.len + (1 << 20)},
+        &job->err);
+}
+
+static void ask(Exchange *x, Json body);
+
+static void on_parsed(HostJob *job) {
+    Reading *r = (Reading *)job;
+    Exchange *x = r->x;
+    bool fine = !json_is_none(r->body);
+    if (!x->request) {
+        json_unref(r->body);
+        exchange_free(x);
+    } else if (fine) {
+        ask(x, r->body);
+    } else {
+        if (job->err.code != ERR_BUSY) {
+            error_wrap(&job->err, "The body is no JSON");
+            job->err.code = ERR_SYNTAX;
+            error_fact(&job->err, "field", "body");
+        }
+        exchange_fail(x, &job->err);
+    }
+    buf_clear(&r->text);
+    mem_free(r);
+}
+
+void rest_request(Exchange *x) {
     size_t len = 0;
-    const char *text = web_body(x->request, &len);
-    Error err = ERROR_INIT;
-    *body = json_none();
-    if (!len) return true;
+    web_body(x->request, &len);
+    if (!len) {
+        ask(x, json_none());
+        return;
+    }
     if (!has_json(x->request)) {
         exchange_refuse(x, 415, "not_json", "A body is sent as Content-Type: application/json.");
-        return false;
+        return;
     }
-    size_t heap = 32 * len + (1 << 20);
-    *body =
-        json_parse(text, len, &(JsonParseOptions){.max_depth = DEPTH_MAX, .max_bytes = heap}, &err);
-    if (!json_is_none(*body)) return true;
-    error_wrap(&err, "The body is no JSON");
-    err.code = ERR_SYNTAX;
-    error_fact(&err, "field", "body");
-    exchange_fail(x, &err);
-    return false;
+    Reading *r = mem_zalloc(sizeof *r);
+    *r = (Reading){.job = {.need = HOST_NO_STORE, .work = parse, .done = on_parsed},
+                   .x = x,
+                   .body = json_none()};
+    web_take_body(x->request, &r->text);
+    if (len > PARSED_HERE) {
+        host_ask(client_host(x->server->options.client), &r->job);
+    } else {
+        parse(&r->job, NULL);
+        on_parsed(&r->job);
+    }
 }
 
 /* What is called a thread may be the id of a debug session. */
@@ -212,12 +254,11 @@ static void find_thread(Exchange *x) {
     }
 }
 
-void rest_request(Exchange *x) {
+/* The body was read, JSON_NONE: there is none. Consumes it. */
+static void ask(Exchange *x, Json body) {
     const Operation *op = route_operation(x->match.route);
     const char *query = strchr(web_target(x->request), '?');
     Error err = ERROR_INIT;
-    Json body;
-    if (!read_body(x, &body)) return;
     x->args = route_args(&x->match, query ? query + 1 : NULL, body, &err);
     json_unref(body);
     if (json_is_none(x->args)) {
