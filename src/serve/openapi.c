@@ -6,6 +6,9 @@
 #include <string.h>
 
 #define COMPONENTS "#/components/schemas/"
+#define LISTEN_ABOUT                                                                   \
+    "With `Accept: text/event-stream`: which events are told, as in the query of the " \
+    "events of a run."
 
 static Json schema_of(const char *text, Json *components) {
     return schema_of_shape(text, COMPONENTS, components);
@@ -38,6 +41,20 @@ static Json parameter(const char *where, const char *name, Json schema, bool req
     }
     return OBJECT_ADD(out, KEY("schema", schema));
 }
+
+/* What is asked for in headers. */
+static const struct HeaderRow {
+    const char *operation, *name, *about;
+} headers[] = {
+    {"run_start", "Idempotency-Key",
+     "The run is begun once, however often it is asked for with this key. With `thread` the name is the key."},
+    {"run_start", "traceparent", "The trace that the run belongs to (W3C Trace Context)."},
+    {"run_start", "tracestate", "What goes with it."},
+    {"run_start", "Pawl-Listen", LISTEN_ABOUT},
+    {"run_resume", "Pawl-Listen", LISTEN_ABOUT},
+    {"run_events", "Last-Event-ID",
+     "The `id` of the last event that was heard: what came after it is told."},
+};
 
 static Json body_schema(const Operation *op, const char *route, Json *components) {
     Json properties = json_object(), required = json_array(), one_of = json_array();
@@ -82,6 +99,12 @@ static Json parameters(const Operation *op, const char *route, bool query, Json 
             json_array_push(out, parameter("query", a->name,
                                            schema_of_arg(a, COMPONENTS, components), a->required));
     }
+    for (size_t i = 0; i < sizeof headers / sizeof *headers; i++) {
+        const struct HeaderRow *h = &headers[i];
+        if (strcmp(h->operation, op->name) != 0) continue;
+        Json header = parameter("header", h->name, type_json("string"), false);
+        out = json_array_push(out, OBJECT_ADD(header, KEY("description", h->about)));
+    }
     return out;
 }
 
@@ -109,7 +132,7 @@ static Json operation_of(const Operation *op, const Route *route, Json *componen
         }
     }
     Json problem = OBJECT(KEY("$ref", COMPONENTS "Problem"));
-    bool made = !strcmp(op->name, "run_start");
+    bool made = !strcmp(op->name, "run_start"), tells = made || !strcmp(op->name, "run_resume");
     Json answers = json_object();
     if (op->stream) {
         answers =
@@ -128,6 +151,13 @@ static Json operation_of(const Operation *op, const Route *route, Json *componen
                                              "Idempotency-Key.",
                                              "application/json", schema_of("RUN", components))));
         }
+    }
+    if (tells) { /* to whoever listens */
+        Json fine = json_ref(json_object_get_c(answers, "200"));
+        Json types =
+            json_object_with(json_ref(json_object_get_c(fine, "content")), "text/event-stream",
+                             OBJECT(KEY("schema", type_json("string"))));
+        answers = OBJECT_ADD(answers, KEY("200", OBJECT_ADD(fine, KEY("content", types))));
     }
     answers = OBJECT_ADD(answers, KEY("default", response("What is wrong, and what can be done.",
                                                           "application/problem+json", problem)));
@@ -150,6 +180,17 @@ static Json operation_of(const Operation *op, const Route *route, Json *componen
     "{version: text, store?: text, auth: bool, folder?: text, workflows?: text, started: time, "  \
     "limits: {body: int, rate: int}, load: {runs_held: int, runs_moving: int, connections: int, " \
     "streams: int, sockets: int, memory: int, loop_lag_ms: number}}"
+
+/* Routes that are no operations. */
+static const struct OwnRow {
+    const char *path, *method, *id, *summary, *body, *status, *answer;
+} own[] = {
+    {"/sign-in", "post", "sign_in", "give a browser its cookie", "{token: text}", "200",
+     "The cookie is set."},
+    {"/sign-out", "post", "sign_out", "take the cookie back", NULL, "200", "The cookie is gone."},
+    {"/ws", "get", "websocket", "every operation as a message of a WebSocket", NULL, "101",
+     "The connection has become a WebSocket."},
+};
 
 static Json add_path(Json paths, const char *path, const char *method, Json operation) {
     Json item = json_ref(json_object_get_c(paths, path));
@@ -175,6 +216,26 @@ Json server_openapi(void) {
         KEY("responses", OBJECT(KEY("200", response("The answer.", "application/json",
                                                     schema_of(SERVER_SHAPE, &components))))));
     paths = add_path(paths, "/server", "get", server);
+    for (size_t i = 0; i < sizeof own / sizeof *own; i++) {
+        Json body = schema_of(own[i].body ? own[i].body : "{}", &components);
+        Json answers = json_object_with(json_object(), own[i].status,
+                                        OBJECT(KEY("description", own[i].answer)));
+        Json problem = OBJECT(KEY("$ref", COMPONENTS "Problem"));
+        answers =
+            OBJECT_ADD(answers, KEY("default", response("What is wrong, and what can be done.",
+                                                        "application/problem+json", problem)));
+        Json operation = OBJECT(KEY("operationId", own[i].id), KEY("summary", own[i].summary),
+                                KEY("tags", json_array_push(json_array(), json_string_c("server"))),
+                                KEY("responses", answers));
+        if (own[i].body) {
+            operation = OBJECT_ADD(
+                operation,
+                KEY("requestBody",
+                    OBJECT(KEY("content", content("application/json", json_ref(body))))));
+        }
+        json_unref(body);
+        paths = add_path(paths, own[i].path, own[i].method, operation);
+    }
     components = json_object_with(
         components, "Problem",
         schema_of(
