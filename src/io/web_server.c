@@ -280,8 +280,9 @@ static bool read_address(uv_loop_t *loop, const char *text, struct sockaddr_stor
         if (uv_ip6_addr(host + 1, (int)port, (struct sockaddr_in6 *)out) == 0) return true;
     } else if (!nhost) {
         return uv_ip6_addr("::", (int)port, (struct sockaddr_in6 *)out) == 0;
-    } else if (uv_ip4_addr(host, (int)port, (struct sockaddr_in *)out) == 0) {
-        return true;
+    } else if (uv_ip4_addr(!strcmp(host, "localhost") ? "127.0.0.1" : host, (int)port,
+                           (struct sockaddr_in *)out) == 0) {
+        return true; /* localhost is this machine also where no file says so (RFC 6761) */
     } else if (!strchr(host, ':')) {
         uv_getaddrinfo_t look_up;
         struct addrinfo hints = {.ai_family = AF_UNSPEC, .ai_socktype = SOCK_STREAM}, *a;
