@@ -249,6 +249,55 @@ Json stored_history(Store *store, Json args, Error *err) {
     return out;
 }
 
+/* The row of the history that one checkpoint has, and the state there. */
+Json stored_checkpoint(Store *store, Json args, Error *err) {
+    RunRow row = {0};
+    Checkpoint there;
+    Json image = json_none(), out = json_none();
+    int64_t seq = args_int(args, "checkpoint", 0);
+    bool found = store_find(store, json_object_text(args, "thread"), &row, err) &&
+                 store_checkpoint(store, row.run, seq, &there, err);
+    if (found) image = image_load(store, &row, seq, NULL, err);
+    if (!json_is_none(image)) {
+        History h = {.list = json_array(), .changed = {store, row.run}, .left = 1};
+        h.values = h.edges = true;
+        h.flow = (FlowAt){.store = store, .row = &row};
+        h.titles = titles_read(store, &row);
+        bool ok = store_history(store, row.run, seq, on_checkpoint, NULL, &h, err);
+        if (ok && h.next == seq + 1) {
+            out = OBJECT_ADD(json_ref(json_array_get(h.list, 0)), KEY("state", image_state(image)));
+        } else if (ok) {
+            error_set(err, ERR_NOT_FOUND, "Checkpoint %lld of thread %s was pruned just now.",
+                      (long long)seq, row.thread);
+        }
+        changed_clear(&h.changed);
+        flow_at_clear(&h.flow);
+        json_unref(h.titles);
+        json_unref(h.list);
+    }
+    json_unref(image);
+    run_row_clear(&row);
+    return out;
+}
+
+/* ---- what it asks ---- */
+
+Json stored_interrupts(Store *store, Json args, Error *err) {
+    RunRow row = {0};
+    Json image = json_none(), out = json_none();
+    if (store_find(store, json_object_text(args, "thread"), &row, err)) {
+        image = row.head ? image_load(store, &row, row.head, NULL, err) : json_none();
+        if (!row.head || !json_is_none(image)) {
+            out = OBJECT(
+                KEY("thread", row.thread),
+                KEY("interrupts", json_is_none(image) ? json_array() : image_interrupts(image)));
+        }
+    }
+    json_unref(image);
+    run_row_clear(&row);
+    return out;
+}
+
 /* ---- its state and its workflow ---- */
 
 const OperationArg run_state_args[] = {

@@ -7,8 +7,9 @@
 
 typedef Json ReadCall(Store *store, Json args, Error *err);
 
-ReadCall stored_runs, stored_run, stored_history, stored_state, stored_definition, stored_diff,
-    stored_compare, stored_logs, ask_cancel, import_run, prune_runs, delete_run, draw_run;
+ReadCall stored_runs, stored_run, stored_history, stored_checkpoint, stored_interrupts,
+    stored_state, stored_definition, stored_diff, stored_compare, stored_logs, ask_cancel,
+    import_run, prune_runs, delete_run, draw_run;
 
 extern const char *const draw_words[];
 

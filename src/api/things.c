@@ -30,7 +30,7 @@ const ShapeName thing_shapes[] = {
      "{kind: text, message: text, node?: text, file?: text, line?: int, column?: int, ...}"},
     {"CHECKPOINT",
      "{checkpoint: int, parent?: int, step: int, node?: text, frame: int, status: text, at: time, "
-     "changed: [text], title?: text, update?: VALUE, failure?: FAILURE, edges?: [EDGE]} | {checkpoint: int, status: \"damaged\", error: text}"},
+     "changed: [text], title?: text, update?: VALUE, failure?: FAILURE, edges?: [EDGE], state?: VALUE} | {checkpoint: int, status: \"damaged\", error: text}"},
     {"EDGE",
      "{from: text, frame: int, to: [text], error?: bool, tried: [{when: text, to: [text], gave?: VALUE, type?: text, size?: int, error?: text}], checkpoint?: int}"},
     {"LOG",

@@ -173,6 +173,11 @@ def scene_of_runs(world, api):
     world.same([r.thread for r in api("runs", status="completed", limit=1).runs], ["g"])
     world.same(api("run_get", thread="g", state=True).state["c"], 2)
     steps = api("run_history", thread="g", values=True, edges=True).checkpoints
+    one = api("run_checkpoint", thread="g", checkpoint=steps[1].checkpoint)
+    world.same({k: v for k, v in one.items() if k != "state"}, steps[1], "one row of the history")
+    world.same(one.state, api("run_state", thread="g", checkpoint=steps[1].checkpoint).state)
+    api.refuse(404, "run_checkpoint", thread="g", checkpoint=99)
+    world.same(api("run_interrupts", thread="g").interrupts, [])
     api("run_state", thread="g", path=".n", checkpoint=steps[1].checkpoint)
     world.same(api("run_definition", thread="g").definition.files["a.yaml"], GRAPH)
     api("run_diff", thread="g", checkpoint=steps[0].checkpoint)
@@ -196,6 +201,7 @@ def scene_of_control(world, api):
     """runs that wait, are answered, stopped, asked to end and cancelled"""
     api("run_start", definition=flow_of(ASK), thread="q")
     run = api.server.until("q", "interrupted")
+    world.same(api("run_interrupts", thread="q").interrupts, run.interrupts)
     problem = api.refuse(409, "run_resume", thread="q")
     world.same(problem.code, "answer_needed")
     api("run_resume", thread="q", decision="go", interrupt=run.interrupts[0].id)

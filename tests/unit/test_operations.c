@@ -96,6 +96,8 @@ static const Scenario scenarios[] = {
     {"runs", WAITING, "{'limit': 1}", NULL},
     {"run_get", WAITING, "{'state': true}", NULL},
     {"run_history", ENDED, "{}", NULL},
+    {"run_checkpoint", ENDED, "{'checkpoint': 3}", NULL},
+    {"run_interrupts", WAITING, "{}", NULL},
     {"run_logs", ENDED, "{'node': 'one', 'stream': 'stdout', 'last': 5}", NULL},
     {"run_state", ENDED, "{'path': ['n']}", NULL},
     {"run_definition", ENDED, "{}", NULL},
