@@ -8,6 +8,7 @@
 #include "json_build.h"
 #include "mem.h"
 #include "registry.h"
+#include "run_reading.h"
 #include "things.h"
 
 /* What is asked of the registry, on a thread with the store: its folder is known there. */
@@ -90,6 +91,26 @@ static Json put(const Registry *registry, Json args, Error *err) {
     return out;
 }
 
+static Json draw(const Registry *registry, Json args, Error *err) {
+    const char *name = json_object_text(args, "name");
+    Json definition = registry_definition(registry, name, args_int(args, "version", 0), err);
+    Json out = json_none();
+    if (json_is_none(definition)) return out;
+    FlowProblems problems = {0};
+    Flow *flow = flow_load_definition(definition, &problems);
+    Buf text = BUF_INIT;
+    if (flow && flow_draw(flow, draw_words[args_word(args, "format", draw_words, 0)], &text)) {
+        out = OBJECT(KEY("text", json_string(text.data, text.len)));
+    } else {
+        problems_error(&problems, "The workflow cannot be drawn.", err);
+    }
+    buf_clear(&text);
+    flow_unref(flow);
+    flow_problems_clear(&problems);
+    json_unref(definition);
+    return out;
+}
+
 static Json delete (const Registry *registry, Json args, Error *err) {
     const char *name = json_object_text(args, "name");
     return registry_delete(registry, name, err) ? OBJECT(KEY("deleted", name)) : json_none();
@@ -105,6 +126,10 @@ static void call_get(Host *host, Json args, Reply reply) {
 
 static void call_put(Host *host, Json args, Reply reply) {
     ask(host, HOST_CREATES, put, args, reply);
+}
+
+static void call_draw(Host *host, Json args, Reply reply) {
+    ask(host, HOST_CREATES, draw, args, reply);
 }
 
 static void call_delete(Host *host, Json args, Reply reply) {
@@ -147,6 +172,18 @@ const Operation registry_operations[] = {
                   {"text", ARG_TEXT, .about = "its file, where that is all of it", .one_of = true}),
      .answer = "{name: text, version: int}",
      .call = call_put},
+    {.name = "workflow_draw",
+     .summary = "draw a workflow that has a name",
+     .scope = SCOPE_READ,
+     .route = "GET /workflows/{name}/graph",
+     .idempotent = true,
+     .lasting = true,
+     .args =
+         ARGS(NAME_ARG,
+              {"version", ARG_INT, .about = "left out, the newest", .min = 1, .max = ARG_COUNTING},
+              {"format", ARG_TEXT, .about = "left out, mermaid", .words = draw_words}),
+     .answer = "{text: text}",
+     .call = call_draw},
     {.name = "workflow_delete",
      .summary = "forget a workflow that has a name; runs of it go on",
      .scope = SCOPE_ADMIN,

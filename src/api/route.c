@@ -26,6 +26,9 @@ static const struct Alias {
     const char *route, *operation, *fixed;
     bool in_debug;
 } aliases[] = {
+    {"POST /workflows", "workflow_put", NULL, false},
+    {"POST /workflows/kinds", "kinds", NULL, false},
+    {"POST /workflows/schema", "schema", NULL, false},
     {"GET /threads/{thread}", "run_get", NULL, false},
     {"GET /run", "run_get", NULL, false},
     {"GET /events", "run_events", NULL, false},

@@ -8,6 +8,7 @@
 #include "json_build.h"
 #include "kind_listing.h"
 #include "mem.h"
+#include "run_reading.h"
 #include "things.h"
 
 /* A workflow is given as its files, or as a path on this machine. */
@@ -19,7 +20,6 @@
     }
 
 static const char *const dialect_words[] = {"graph", "tasks", "pipeline", NULL};
-static const char *const format_words[] = {"mermaid", "dot", "json", NULL};
 
 static Flow *load(const Host *host, Json args, FlowProblems *problems) {
     Json definition = json_object_get_c(args, "definition");
@@ -69,10 +69,10 @@ static Json check(const Host *host, Json args, Error *err) {
 static Json graph(const Host *host, Json args, Error *err) {
     FlowProblems problems = {0};
     Flow *flow = load(host, args, &problems);
-    int format = args_word(args, "format", format_words, 0);
+    int format = args_word(args, "format", draw_words, 0);
     Buf text = BUF_INIT;
     Json out = json_none();
-    if (flow && flow_draw(flow, format_words[format], &text)) {
+    if (flow && flow_draw(flow, draw_words[format], &text)) {
         out = OBJECT(KEY("text", json_string(text.data, text.len)));
     } else {
         problems_error(&problems, "The workflow cannot be drawn.", err);
@@ -141,15 +141,16 @@ const Operation workflow_operations[] = {
      .route = "POST /workflows/graph",
      .idempotent = true,
      .args = ARGS(WORKFLOW_ARGS,
-                  {"format", ARG_TEXT, .about = "left out, mermaid", .words = format_words}),
+                  {"format", ARG_TEXT, .about = "left out, mermaid", .words = draw_words}),
      .answer = "{text: text}",
      .make = graph,
      .files = true},
     {.name = "kinds",
      .summary = "list the kinds of nodes, tasks and steps, and those from outside",
      .scope = SCOPE_READ,
-     .route = "POST /workflows/kinds",
+     .route = "GET /kinds",
      .idempotent = true,
+     .lasting = true,
      .args =
          ARGS({"dialect", ARG_TEXT, .about = "left out, all", .words = dialect_words}, KINDS_ARG),
      .answer = "{kinds: [{name: text, dialect: \"graph\"|\"tasks\"|\"pipeline\"|\"any\", "
@@ -160,8 +161,9 @@ const Operation workflow_operations[] = {
     {.name = "schema",
      .summary = "give the JSON Schema of a dialect, with kinds from outside",
      .scope = SCOPE_READ,
-     .route = "POST /workflows/schema",
+     .route = "GET /schema",
      .idempotent = true,
+     .lasting = true,
      .args =
          ARGS({"dialect", ARG_TEXT, .about = "left out, graph", .words = dialect_words}, KINDS_ARG),
      .answer = "{schema: object}",

@@ -139,6 +139,10 @@ def scene_of_workflows(world, api):
     world.same(api("workflow_put", name="mine", text=ASK).version, 2)
     world.same([w.version for w in api("workflows").workflows if w.name == "mine"], [2])
     world.same(api("workflow_get", name="mine", version=1).definition.files["a.yaml"], GRAPH)
+    for version, edge in ((1, '"a" -> "b"'), (2, '"first" -> "q"')):
+        if edge not in api("workflow_draw", name="mine", version=version, format="dot").text:
+            raise Broken(f"version {version} is not drawn")
+    api.refuse(404, "workflow_draw", name="mime")
     api("run_start", workflow="mine", version=1, thread="of-mine")
     api.refuse(404, "workflow_get", name="mine", version=9)
     problem = api.refuse(404, "workflow_get", name="mime")
@@ -380,6 +384,9 @@ def head_options_etag_location(world):
         tag = one.headers["etag"]
         world.same(s.ask("GET", "/runs/1/state?checkpoint=2", headers={"If-None-Match": tag}).gives(304).body, b"")
         s.ask("GET", "/runs/1/state?checkpoint=1", headers={"If-None-Match": tag}).gives(200)
+        for path in ("/runs/1/checkpoints/2", "/kinds?dialect=tasks", "/schema"):
+            tag = s.ask("GET", path).gives(200).headers["etag"]
+            world.same(s.ask("GET", path, headers={"If-None-Match": tag}).gives(304).body, b"")
         if "etag" in s.ask("GET", "/runs/1").gives(200).headers:
             raise Broken("what may change has an ETag")
         tag = s.ask("GET", "/runs/1/definition").gives(200).headers["etag"]
@@ -420,6 +427,10 @@ def camel_case_and_the_aliases(world):
         session = s.ask("GET", "/debug/t").gives(200).json.session.id
         s.ask("GET", f"/debug/{session}/frames").gives(200)
         s.ask("GET", "/threads/t").gives(200).has(thread="t")
+        s.ask("POST", "/workflows", {"name": "put", "text": GRAPH}).gives(200).has(name="put", version=1)
+        world.same(s.ask("POST", "/workflows/kinds", {"dialect": "tasks"}).gives(200).json,
+                   s.ask("GET", "/kinds?dialect=tasks").gives(200).json)
+        s.ask("POST", "/workflows/schema", {}).gives(200)
         for path in ("state", f"frames/{frame}/variables", f"frames/{frame}/pending", "task-config",
                      f"frames/{frame}/task-config", f"frames/{frame}/injected-tasks", "injected-tasks",
                      f"frames/{frame}/history"):

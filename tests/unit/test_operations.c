@@ -73,6 +73,8 @@ static const Scenario scenarios[] = {
     {"workflow_get", NOTHING, "{'name': 'here', 'version': 1}",
      "workflow_put {'name': 'here', 'text': 'nodes: [{name: a, jq: .}]'}"},
     {"workflow_put", NOTHING, "{'name': 'there', " DEFINITION "}", NULL},
+    {"workflow_draw", NOTHING, "{'name': 'here', 'format': 'dot'}",
+     "workflow_put {'name': 'here', 'text': 'nodes: [{name: a, jq: .}]'}"},
     {"workflow_delete", NOTHING, "{'name': '$'}",
      "workflow_put {'name': '$', 'text': 'nodes: [{name: a, jq: .}]'}"},
     {"tokens", NOTHING, NULL, "token_make {'name': 'of $', 'scope': 'read'}"},
