@@ -65,7 +65,7 @@ static bool asks_session(const Operation *op) {
 }
 
 bool operation_is_of_run(const Operation *op) {
-    return asks_session(op) || (op->call && find_arg(op, "thread"));
+    return asks_session(op) || (op->call && !op->here && find_arg(op, "thread"));
 }
 
 bool operation_acts(const Operation *op) {

@@ -21,7 +21,8 @@
  *             loop's; any process can do it
  *     make    computes something from its arguments, or from files, which it does on another thread than the loop's
  *             (`files`): workflows, kinds, schemas
- *     call    acts on a host, on the loop. With `thread` among its arguments it belongs where that run is
+ *     call    acts on a host, on the loop. With `thread` among its arguments it belongs where that run is, unless it
+ *             only reads that run (`here`)
  *     ask     asks the debug session of a run, on the loop; `thread` is always among its arguments. What has to
  *             look into the record for that (`past`) does so on another thread, between a question that it makes on
  *             the loop and what it does with the answer there
@@ -120,6 +121,7 @@ typedef struct Operation {
     Json (*make)(const Host *host, Json args, Error *err);
     bool files; /* make: reads files; of the host it asks for nothing but its folder */
     void (*call)(Host *host, Json args, Reply reply);
+    bool here; /* call: the run in `thread` is only read: it is done where it is asked */
     Json (*ask)(Session *session, Json args, Error *err);
     const OperationPast
         *past; /* ask: NULL: it never looks into the record. Without ask: it always does */

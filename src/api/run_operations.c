@@ -4,6 +4,7 @@
 
 #include "args.h"
 #include "flow_bounds.h"
+#include "image.h"
 #include "json_binary.h"
 #include "json_build.h"
 #include "mem.h"
@@ -133,6 +134,7 @@ typedef struct Loading {
     Buf args; /* encoded */
     Flow *flow;
     Recording *recording; /* NULL: none is wanted */
+    Json input, mode;     /* of the recorded run, where its own workflow runs again; JSON_NONE */
     void (*then)(Host *host, Json args, const struct Loading *loaded, Reply reply);
     Reply reply;
 } Loading;
@@ -150,35 +152,51 @@ static bool is_long(Json args) {
     return bytes > LONG;
 }
 
-static Recording *read_recording(Store *store, Json args, const Flow *flow, Error *err) {
+/* What a run began with: the state at its first checkpoint. */
+static bool read_beginning(Loading *l, Store *store, const StoredRun *stored, Error *err) {
+    Json first = image_load(store, &stored->row, 1, NULL, err);
+    if (json_is_none(first)) return false;
+    l->input = image_state(first);
+    l->mode = json_ref(json_array_get(json_array_get(first, IMAGE_RUN), IMAGE_MODE));
+    json_unref(first);
+    return true;
+}
+
+/* The recorded run is run again as it was, unless another workflow was named or sent. */
+static void read_recording(Loading *l, Store *store, Json args, bool again, Error *err) {
     Json replay = json_object_get_c(args, "replay");
     const char *thread = json_object_text(replay, "thread");
     StoredRun stored = {0};
-    Recording *recording = NULL;
     Flow *ran = NULL;
-    if (stored_run_read(store, thread ? thread : "", args_int(replay, "checkpoint", 0), &stored,
-                        err)) {
-        ran = stored_run_flow(&stored, err);
+    bool found = stored_run_read(store, thread ? thread : "", args_int(replay, "checkpoint", 0),
+                                 &stored, err);
+    if (found) ran = stored_run_flow(&stored, err);
+    if (ran && again) {
+        l->flow = flow_is_allowed(ran, host_bounds(l->host), err) ? flow_ref(ran) : NULL;
     }
-    if (ran) {
+    if (ran && l->flow && (!again || read_beginning(l, store, &stored, err))) {
         RecordingSource source = {.run = stored.row.run,
                                   .seq = stored.seq,
                                   .flow = ran,
-                                  .replaying = flow,
+                                  .replaying = l->flow,
                                   .live_from = json_object_text(replay, "live_from")};
-        recording = recording_new(store, &source, err);
+        l->recording = recording_new(store, &source, err);
     }
     flow_unref(ran);
     stored_run_clear(&stored);
-    return recording;
 }
 
 static void load(HostJob *job, Store *store) {
     Loading *l = (Loading *)job;
     Json args = json_decode(l->args.data, l->args.len, &(size_t){0}, &job->err);
-    l->flow = json_is_none(args) ? NULL : find_flow(l->host, l->folder, store, args, &job->err);
-    if (l->flow && args_has(args, "replay"))
-        l->recording = read_recording(store, args, l->flow, &job->err);
+    bool again =
+        args_has(args, "replay") && !args_has(args, "definition") && !args_has(args, "workflow");
+    if (!json_is_none(args) && !again) {
+        l->flow = find_flow(l->host, l->folder, store, args, &job->err);
+    }
+    if ((l->flow || again) && args_has(args, "replay")) {
+        read_recording(l, store, args, again, &job->err);
+    }
     json_unref(args);
 }
 
@@ -193,6 +211,8 @@ static void on_loaded(HostJob *job) {
     }
     host_expected(l->coming);
     flow_unref(l->flow);
+    json_unref(l->input);
+    json_unref(l->mode);
     buf_clear(&l->args);
     mem_free(l);
 }
@@ -202,7 +222,9 @@ static void load_first(Host *host, Json args, LoadedFn then, Reply reply) {
     bool recording = args_has(args, "replay"), named = args_has(args, "workflow");
     if (!recording && !named && !is_long(args)) {
         Error err = ERROR_INIT;
-        Loading now = {.flow = flow_of(host, json_object_get_c(args, "definition"), &err)};
+        Loading now = {.flow = flow_of(host, json_object_get_c(args, "definition"), &err),
+                       .input = json_none(),
+                       .mode = json_none()};
         if (now.flow) {
             then(host, args, &now, reply);
         } else {
@@ -222,6 +244,8 @@ static void load_first(Host *host, Json args, LoadedFn then, Reply reply) {
                    .host = host,
                    .folder = folder,
                    .coming = host_expect(host, json_object_text(args, "thread")),
+                   .input = json_none(),
+                   .mode = json_none(),
                    .then = then,
                    .reply = reply};
     json_encode(args, &l->args);
@@ -229,19 +253,43 @@ static void load_first(Host *host, Json args, LoadedFn then, Reply reply) {
 }
 
 static void start_with(Host *host, Json args, const Loading *loaded, Reply reply) {
-    HostStart start = {.flow = loaded->flow,
-                       .run = {.thread = json_object_text(args, "thread"),
-                               .input = json_object_get_c(args, "input"),
-                               .mode = json_object_text(args, "mode"),
-                               .traceparent = json_object_text(args, "traceparent"),
-                               .tracestate = json_object_text(args, "tracestate")},
-                       .debug = debug_of(args),
-                       .recording = loaded->recording};
+    HostStart start = {
+        .flow = loaded->flow,
+        .run = {.thread = json_object_text(args, "thread"),
+                .input = args_has(args, "input") ? json_object_get_c(args, "input") : loaded->input,
+                .mode = json_kind(loaded->mode) == JSON_STRING ? json_string_data(&loaded->mode)
+                                                               : json_object_text(args, "mode"),
+                .traceparent = json_object_text(args, "traceparent"),
+                .tracestate = json_object_text(args, "tracestate")},
+        .debug = debug_of(args),
+        .recording = loaded->recording};
     host_start(host, &start, on_begun, asked(host, NULL, reply));
 }
 
 static void run_start(Host *host, Json args, Reply reply) {
     load_first(host, args, start_with, reply);
+}
+
+/* The new run is this process's: the other one is only read, wherever it is. */
+static void run_replay(Host *host, Json args, Reply reply) {
+    Error err = ERROR_INIT;
+    if (args_has(args, "definition") && args_has(args, "workflow")) {
+        error_set(&err, ERR_USAGE,
+                  "`run_replay` takes one of `definition` and `workflow`, not both.");
+        reply_fail(reply, &err);
+        return;
+    }
+    Json from = OBJECT(KEY("thread", json_ref(json_object_get_c(args, "thread"))),
+                       KEY("checkpoint", json_ref(json_object_get_c(args, "checkpoint"))),
+                       KEY("live_from", json_ref(json_object_get_c(args, "live_from"))));
+    Json start =
+        OBJECT(KEY("replay", from), KEY("thread", json_ref(json_object_get_c(args, "new_thread"))),
+               KEY("input", json_ref(json_object_get_c(args, "input"))),
+               KEY("definition", json_ref(json_object_get_c(args, "definition"))),
+               KEY("workflow", json_ref(json_object_get_c(args, "workflow"))),
+               KEY("version", json_ref(json_object_get_c(args, "version"))));
+    load_first(host, start, start_with, reply);
+    json_unref(start);
 }
 
 /* Whether `set` is [[path, value], ...], a path being an array; [path] alone takes something away. */
@@ -557,6 +605,27 @@ const Operation run_operations[] = {
               {"new_thread", ARG_TEXT, .about = "the name of the new run; left out, one is made"}),
      .answer = "RUN",
      .call = run_fork},
+    {.name = "run_replay",
+     .summary = "start a run that takes the results of another instead of doing its work again",
+     .scope = SCOPE_RUN,
+     .route = "POST /runs/{thread}/replay",
+     .args =
+         ARGS(THREAD_ARG, CHECKPOINT_ARG("checkpoint", "where it stands"),
+              {"live_from", ARG_TEXT,
+               .about = "from this node on everything is done again; left out, nothing is"},
+              {"new_thread", ARG_TEXT, .about = "the name of the new run; left out, one is made"},
+              {"input", ARG_OBJECT,
+               .about = "what the state starts with; left out, as the other run's did with its own "
+                        "workflow"},
+              {"definition", ARG_OBJECT,
+               .about = "the workflow: {main, files: {path: text}}; left out, the other run's own",
+               .shape = DEFINITION_SHAPE},
+              {"workflow", ARG_TEXT, .about = "instead: the name of one that the host knows"},
+              {"version", ARG_INT, .about = "of the named one; left out, the newest", .min = 1,
+               .max = ARG_COUNTING}),
+     .answer = RUN_SHAPE,
+     .call = run_replay,
+     .here = true},
     {.name = "run_update",
      .summary = "change the state of a run by hand",
      .scope = SCOPE_RUN,

@@ -90,6 +90,7 @@ static const Scenario scenarios[] = {
     {"run_stop", PAUSED, "{}", NULL},
     {"run_cancel", WAITING, "{}", NULL},
     {"run_fork", WAITING, "{'checkpoint': 2, 'new_thread': '$-2'}", NULL},
+    {"run_replay", ENDED, "{'live_from': 'three', 'new_thread': '$-again'}", NULL},
     {"run_update", WAITING, "{'set': [[['n'], 7]]}", NULL},
     {"run_import", PAUSED, NULL, NULL}, /* of what was exported, under another name */
     {"run_drop", ENDED, "{}", "run_open {'thread': '$'}"},
