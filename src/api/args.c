@@ -284,6 +284,14 @@ int args_word(Json args, const char *name, const char *const *words, int otherwi
     return otherwise;
 }
 
+bool args_time(Json args, const char *name, int64_t *out, Error *err) {
+    Json given = json_object_get_c(args, name);
+    if (json_is_none(given) || json_time_ms(given, out)) return true;
+    error_set(err, ERR_USAGE, "`%s` is a time such as 2026-11-16T04:35:57.123Z, and not `%s`.",
+              name, json_object_text(args, name));
+    return error_fact(err, "field", name);
+}
+
 Json args_path(Json args, const char *operation, Error *err) {
     Json path = json_object_get_c(args, "path");
     if (json_is_none(path)) return json_array();

@@ -23,6 +23,8 @@ double args_number(Json args, const char *name, double otherwise);
 bool args_bool(Json args, const char *name, bool otherwise);
 /* Its index among the words of its row. */
 int args_word(Json args, const char *name, const char *const *words, int otherwise);
+/* Milliseconds since 1970 of a TEXT that is a time; unchanged when it was left out. False with a sentence. */
+bool args_time(Json args, const char *name, int64_t *out, Error *err);
 /* The steps of `path`, given; JSON_NONE with a sentence when it is no path. [] when it was left
  * out. */
 Json args_path(Json args, const char *operation, Error *err);

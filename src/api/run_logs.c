@@ -225,17 +225,13 @@ static bool note_before(void *ctx, const LogPiece *piece) {
 }
 
 static bool read_query(Json args, LogQuery *query, Error *err) {
-    Json since = json_object_get_c(args, "since");
     const char *stream = json_object_text(args, "stream");
     query->from = args_int(args, "from", 0);
     query->node = json_object_text(args, "node");
     for (int i = 0; stream && stream_words[i]; i++) {
         if (!strcmp(stream, stream_words[i])) query->streams = 1u << i;
     }
-    return json_is_none(since) || json_time_ms(since, &query->since) ||
-           error_set(err, ERR_USAGE,
-                     "`since` is a time such as 2026-11-16T04:35:57.123Z, and not `%s`.",
-                     json_object_text(args, "since"));
+    return args_time(args, "since", &query->since, err);
 }
 
 Json stored_logs(Store *store, Json args, Error *err) {

@@ -49,6 +49,7 @@ typedef enum OptionKind {
     OPTION_FOLDERS,    /* Folders: one more */
     OPTION_VALUE,      /* Json; and all that follow */
     OPTION_TEXT_OF,    /* Json: the text of a file */
+    OPTION_TIME,       /* Json: a time, given as one or as how long ago */
     OPTION_SETTINGS,   /* Json: an array of [path, value] that grows */
     OPTION_NAMES,      /* Json: an array of names that grows; several are parted by commas */
 } OptionKind;

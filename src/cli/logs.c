@@ -2,8 +2,6 @@
 #include "asking.h"
 #include "fields.h"
 #include "json_build.h"
-#include "json_duration.h"
-#include "options.h"
 #include "output.h"
 #include "place.h"
 #include "terminal.h"
@@ -24,38 +22,6 @@ typedef struct LogsArgs {
     Json since;    /* a time; JSON_NONE: of any */
     bool follow;
 } LogsArgs;
-
-/* ---- the command line ---- */
-
-/* A time, or how long ago. */
-static bool on_option(void *ctx, const Option *option, char **values) {
-    LogsArgs *args = ctx;
-    struct timespec now;
-    int64_t ms;
-    (void)option;
-    Json value = json_string_c(values[0]);
-    json_clear(&args->since);
-    if (json_time_ms(value, &ms)) {
-        args->since = value;
-        return true;
-    }
-    bool ago = json_duration(value, &ms);
-    json_unref(value);
-    if (!ago) {
-        return options_complain(&command_logs,
-                                "--since takes how long ago, as 10m or 2h, or a time such as "
-                                "2026-11-16T04:35:57.123Z, not `%s`.",
-                                values[0]);
-    }
-    clock_gettime(CLOCK_REALTIME, &now);
-    int64_t at = (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000 - ms;
-    args->since = json_time(at > 0 ? at : 0);
-    return true;
-}
-
-static void clear(void *ctx) {
-    json_clear(&((LogsArgs *)ctx)->since);
-}
 
 /* ---- for people ---- */
 
@@ -185,7 +151,7 @@ const Command command_logs = {
              TAKES(OPTION_FLAG, LogsArgs, follow)},
             {"lines", 'n', "N", "only the last N lines", TAKES(OPTION_COUNT, LogsArgs, lines)},
             {"since", 's', "TIME", "only what was printed since: how long ago, as 10m, or a time",
-             .kind = OPTION_OWN},
+             TAKES(OPTION_TIME, LogsArgs, since)},
             {"stream", 0, "stdout|stderr|log",
              "only this stream; `log` is what scripts log and what is said about output",
              TAKES(OPTION_WORD, LogsArgs, stream), .completes = COMPLETE_WORDS},
@@ -198,7 +164,5 @@ const Command command_logs = {
     .argument = offsetof(LogsArgs, node),
     .one = "node",
     .only_thread = "it shows what a whole run printed, and not one checkpoint of it.",
-    .handle = on_option,
     .act = act,
-    .clear = clear,
 };

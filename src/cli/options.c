@@ -3,6 +3,8 @@
 #include "ascii.h"
 #include "buf.h"
 #include "help.h"
+#include "json_build.h"
+#include "json_duration.h"
 #include "json_error.h"
 #include "mem.h"
 #include "place.h"
@@ -18,6 +20,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 enum { MAX_VALUES = 2 };
@@ -180,6 +183,30 @@ static bool add_folder(const Command *command, const Option *option, const char 
     return true;
 }
 
+/* A time, or how long ago. */
+static bool read_time(const Command *c, const Option *option, const char *text, Json *out) {
+    struct timespec now;
+    int64_t ms;
+    Json value = json_string_c(text);
+    json_clear(out);
+    if (json_time_ms(value, &ms)) {
+        *out = value;
+        return true;
+    }
+    bool ago = json_duration(value, &ms);
+    json_unref(value);
+    if (!ago) {
+        return options_complain(c,
+                                "--%s takes how long ago, as 10m or 2h, or a time such as "
+                                "2026-11-16T04:35:57.123Z, not `%s`.",
+                                option->name, text);
+    }
+    clock_gettime(CLOCK_REALTIME, &now);
+    int64_t at = (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000 - ms;
+    *out = json_time(at > 0 ? at : 0);
+    return true;
+}
+
 /* Puts what was given into its field. */
 static bool take(const Command *c, const Option *option, const char *text, void *field) {
     switch (option->kind) {
@@ -192,6 +219,7 @@ static bool take(const Command *c, const Option *option, const char *text, void 
     case OPTION_NEW_THREAD: *(const char **)field = text; return place_thread_name(c, text);
     case OPTION_PLACE: place_clear(field); return place_parse(c, text, field);
     case OPTION_VALUE: return settings_value(c, option, text, field);
+    case OPTION_TIME: return read_time(c, option, text, field);
     case OPTION_TEXT_OF: return settings_text(c, text, field);
     case OPTION_SETTINGS: return settings_add(c, text, field);
     case OPTION_NAMES: return read_names(c, option, text, field);
