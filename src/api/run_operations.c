@@ -684,8 +684,15 @@ const Operation run_operations[] = {
      .idempotent = true,
      .args =
          ARGS({"status", ARG_TEXT, .about = "only those that are there", .words = status_words},
+              {"workflow", ARG_TEXT, .about = "only those of the workflow with this name"},
+              {"search", ARG_TEXT,
+               .about = "only those with this text in their name or their workflow's, in small "
+                        "letters or capitals"},
+              {"since", ARG_TEXT, .about = "only those that changed at this time or later"},
+              {"before", ARG_TEXT, .about = "only those that changed last before this time"},
               {"after", ARG_TEXT, .about = "goes on from where the last answer ended: its `next`"},
-              LIMIT_ARG("1000")),
+              LIMIT_ARG("1000, and fewer where many were looked at: `next` says whether there are "
+                        "more")),
      .answer = "{runs: [RUN], next?: text}",
      .read = stored_runs},
     {.name = "run_get",

@@ -27,7 +27,11 @@
 #include <string.h>
 #include <time.h>
 
-enum { RUNS_PAGE = 1000, HISTORY_PAGE = 1000 };
+enum {
+    RUNS_PAGE = 1000,
+    RUNS_LOOKED = PAGE_MAX, /* for one answer */
+    HISTORY_PAGE = 1000
+};
 
 /* ---- a list ---- */
 
@@ -50,40 +54,105 @@ static void rows_clear(Rows *rows) {
     *rows = (Rows){0};
 }
 
-/* `next` is the place of the last run that was looked at. With a status the pages that hold none of it are passed
- * over. */
-Json stored_runs(Store *store, Json args, Error *err) {
-    const char *status = json_object_text(args, "status"), *after = json_object_text(args, "after");
-    size_t limit = args_size(args, "limit", RUNS_PAGE), shown = 0;
-    RunsPage page = {.limit = limit};
-    Json list = json_array(), next = json_none();
-    bool ok = true, more = true;
+/* A list of those that fit. The store gives all runs in order, from a place on: where a page begins, and where a time
+ * lies, costs nothing; what else is asked for is looked for. */
+typedef struct Wanted {
+    const char *status, *workflow, *search; /* NULL: any */
+    int64_t since;
+    size_t limit;         /* of rows */
+    size_t looked;        /* at so many of them */
+    const RunsPage *page; /* that the store is at */
+    int64_t updated, run; /* the place of the last of rows */
+    bool full, over;      /* there is another that fits; all that come are too old */
+    Rows rows;
+} Wanted;
+
+/* Letters from a to z are as good as capital ones. */
+static bool has_text(const char *in, const char *text) {
+    for (;; in++) {
+        size_t i = 0;
+        while (text[i] && ascii_lower(in[i]) == ascii_lower(text[i])) i++;
+        if (!text[i]) return true;
+        if (!*in) return false;
+    }
+}
+
+/* Of one that is `running` it is asked later whether its process is there. */
+static bool may_fit(const Wanted *w, const RunRow *row) {
+    const char *status = w->status && !strcmp(w->status, "stopped") ? "running" : w->status;
+    return (!status || !strcmp(status, row->status)) &&
+           (!w->workflow || !strcmp(w->workflow, row->workflow)) &&
+           (!w->search || has_text(row->thread, w->search) || has_text(row->workflow, w->search));
+}
+
+static bool look_at(void *ctx, const RunRow *row) {
+    Wanted *w = ctx;
+    w->looked++;
+    w->over = w->since && w->page->updated < w->since;
+    if (w->over || !may_fit(w, row)) return !w->over;
+    w->full = w->rows.n == w->limit;
+    if (w->full) return false;
+    w->updated = w->page->updated;
+    w->run = w->page->run;
+    return gather(&w->rows, row);
+}
+
+/* Where a list begins: behind what the answer before ended with, and before a time. */
+static bool read_place(Json args, RunsPage *page, Error *err) {
+    const char *after = json_object_text(args, "after");
+    int64_t before = 0;
     if (after) {
         char *end;
-        page.updated = strtoll(after, &end, 10);
+        page->updated = strtoll(after, &end, 10);
         bool two = *end == '.' && ascii_is_digit(after[0]) && ascii_is_digit(end[1]);
-        page.run = two ? strtoll(end + 1, &end, 10) : 0;
-        ok = two && !*end;
-        if (!ok) error_set(err, ERR_USAGE, "`after` is what an answer before had as `next`.");
+        page->run = two ? strtoll(end + 1, &end, 10) : 0;
+        if (!two || *end) {
+            error_set(err, ERR_USAGE, "`after` is what an answer before had as `next`.");
+            return error_fact(err, "field", "after");
+        }
     }
-    while (ok && more && shown < limit) {
-        Rows rows = {0};
-        ok = store_runs_page(store, &page, gather, &rows, err);
-        more = page.more;
-        for (size_t i = 0; ok && i < rows.n && shown < limit; i++) {
-            const RunRow *row = &rows.items[i];
-            Json run = run_json(store, row);
-            if (status && !json_string_is(json_object_get_c(run, "status"), status)) {
+    if (!args_time(args, "before", &before, err)) return false;
+    if (args_has(args, "before") && (!page->run || page->updated >= before)) {
+        page->updated = before;
+        page->run = 1; /* behind all of that millisecond */
+    }
+    return true;
+}
+
+/* An answer costs what it holds, or RUNS_LOOKED runs, whatever the store has: `next` is the place of the last one that
+ * was looked at. */
+Json stored_runs(Store *store, Json args, Error *err) {
+    size_t limit = args_size(args, "limit", RUNS_PAGE), shown = 0;
+    RunsPage page = {0};
+    Wanted w = {.status = json_object_text(args, "status"),
+                .workflow = json_object_text(args, "workflow"),
+                .search = json_object_text(args, "search"),
+                .page = &page};
+    Json list = json_array();
+    bool ok = read_place(args, &page, err) && args_time(args, "since", &w.since, err), more = true;
+    while (ok && more && shown < limit && w.looked < RUNS_LOOKED) {
+        w.limit = limit - shown;
+        w.full = false;
+        page.limit = RUNS_LOOKED - w.looked;
+        ok = store_runs_page(store, &page, look_at, &w, err);
+        more = (w.full || page.more) && !w.over;
+        if (w.full) {
+            page.updated = w.updated;
+            page.run = w.run;
+        }
+        for (size_t i = 0; ok && i < w.rows.n; i++) {
+            Json run = run_json(store, &w.rows.items[i]);
+            if (w.status && !json_string_is(json_object_get_c(run, "status"), w.status)) {
                 json_unref(run);
                 continue;
             }
             list = json_array_push(list, run);
-            if (++shown == limit && (more || i + 1 < rows.n)) {
-                next = json_string_fmt("%lld.%lld", (long long)row->updated, (long long)row->run);
-            }
+            shown++;
         }
-        rows_clear(&rows);
+        rows_clear(&w.rows);
     }
+    Json next = more ? json_string_fmt("%lld.%lld", (long long)page.updated, (long long)page.run)
+                     : json_none();
     Json out = OBJECT(KEY("runs", list), KEY("next", next));
     if (!ok) json_clear(&out);
     return out;

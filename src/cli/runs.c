@@ -11,8 +11,9 @@
 
 typedef struct RunsArgs {
     Common common;
-    const char *status; /* NULL: any */
-    int64_t limit;      /* 0: all */
+    const char *status, *workflow, *search; /* NULL: any */
+    Json since, before;                     /* times; JSON_NONE: any */
+    int64_t limit;                          /* 0: all */
 } RunsArgs;
 
 static void add_row(Table *table, Json run) {
@@ -31,18 +32,20 @@ static int act(void *ctx) {
     enum { PAGE = 1000 };
     Asking a;
     Table table = {.columns = 6};
-    int64_t shown = 0;
+    int64_t shown = 0, pages = 0; /* a page may be empty, and not the last */
     Json after = json_none();
     table_row(&table, heading);
     asking_begin(&a, &args->common);
     do {
         int64_t left = args->limit && args->limit - shown < PAGE ? args->limit - shown : PAGE;
         Json page = ask(&a, "runs",
-                        OBJECT(KEY("status", args->status), KEY("after", json_take(&after)),
-                               KEY("limit", left)));
+                        OBJECT(KEY("status", args->status), KEY("workflow", args->workflow),
+                               KEY("search", args->search), KEY("since", json_ref(args->since)),
+                               KEY("before", json_ref(args->before)),
+                               KEY("after", json_take(&after)), KEY("limit", left)));
         Json list = field_get(page, "runs");
         if (json_is_none(page)) break;
-        fputs(args->common.json && !shown ? "[" : "", stdout);
+        fputs(args->common.json && !pages++ ? "[" : "", stdout);
         for (size_t i = 0; i < json_array_len(list); i++, shown++) {
             if (args->common.json) {
                 fputs(shown ? ",\n" : "\n", stdout);
@@ -76,10 +79,20 @@ const Command command_runs = {
     OPTIONS(
         {"status", 's', STATUS_WORDS, "only those that are there",
          TAKES(OPTION_WORD, RunsArgs, status), .completes = COMPLETE_WORDS},
+        {"workflow", 'w', "NAME", "only those of the workflow with this name",
+         TAKES(OPTION_TEXT, RunsArgs, workflow)},
+        {"search", 0, "TEXT",
+         "only those with this text in their name or their workflow's, in small letters or capitals",
+         TAKES(OPTION_TEXT, RunsArgs, search)},
+        {"since", 0, "TIME", "only those that changed since: how long ago, as 10m, or a time",
+         TAKES(OPTION_TIME, RunsArgs, since)},
+        {"before", 0, "TIME", "only those that changed last before that",
+         TAKES(OPTION_TIME, RunsArgs, before)},
         {"limit", 'n', "N", "only the N that changed last", TAKES(OPTION_COUNT, RunsArgs, limit)},
         STORE_ROW, SERVER_ROWS, JSON_ROW("as an array of objects")),
     EXAMPLES({"pawl runs", "all of them, the one that changed last first"},
-             {"pawl runs --status interrupted", "those that wait for somebody"}),
+             {"pawl runs --status interrupted", "those that wait for somebody"},
+             {"pawl runs --search review --since 24h", "reviews of the last day"}),
     .args = sizeof(RunsArgs),
     .act = act,
 };

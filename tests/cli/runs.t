@@ -25,6 +25,20 @@ All runs are listed, the one that changed last first
     ["two"]
     $ pawl runs --limit 1 --json | pawl eval -c 'map(.thread)'
     ["two"]
+    $ pawl runs --workflow w --json | pawl eval -c 'map(.thread)'
+    ["one"]
+    $ pawl runs --search TW --json | pawl eval -c 'map(.thread)'
+    ["two"]
+    $ pawl runs --search nobody --json
+    []
+    $ pawl runs --since 1h --before 2999-01-01T00:00:00.000Z --json | pawl eval -c 'map(.thread)'
+    ["two","one"]
+    $ pawl runs --before 1h --json
+    []
+    $ pawl runs --since yesterday
+    2> pawl runs: --since takes how long ago, as 10m or 2h, or a time such as 2026-11-16T04:35:57.123Z, not `yesterday`.
+    2> Try `pawl help runs`.
+    [2]
     $ pawl runs --status failed
     THREAD  RUN  WORKFLOW  STATUS  SEQ  UPDATED
     $ pawl runs --status odd

@@ -118,6 +118,7 @@ def test_answers_are_the_same_as_here(world):
     commands = [
         (WAITING, "run", "w.yaml", "--thread", "t", "--json"), (DONE, "status", "t", "--json"),
         (DONE, "status", "--json"), (DONE, "runs", "--json"),
+        (DONE, "runs", "--search", "T", "--status", "interrupted", "--since", "1h", "--json"),
         (DONE, "resume", "t", "--decision", "yes", "--json"), (DONE, "history", "t", "--json", "--values"),
         (DONE, "history", "t", "-v", "--json"), (DONE, "show", "t"), (DONE, "show", "t@2", "--json"),
         (DONE, "logs", "t", "--json"), (DONE, "logs", "t", "one"), (DONE, "logs", "t", "-f"),

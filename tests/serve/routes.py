@@ -175,6 +175,13 @@ def scene_of_runs(world, api):
     world.same(run.thread, "g")
     api.server.until("g", "completed")
     world.same([r.thread for r in api("runs", status="completed", limit=1).runs], ["g"])
+    world.same([r.thread for r in api("runs", workflow="graph", search="G").runs], ["g", "of-mine"])
+    world.same([r.thread for r in api("runs", search="F-Min").runs], ["of-mine"])
+    world.same(api("runs", search="nothing like it").runs, [])
+    changed = api("runs", workflow="graph").runs[0].updated
+    world.same([r.thread for r in api("runs", workflow="graph", since=changed).runs], ["g"])
+    world.same([r.thread for r in api("runs", workflow="graph", before=changed).runs], ["of-mine"])
+    api.refuse(400, "runs", since="yesterday")
     world.same(api("run_get", thread="g", state=True).state["c"], 2)
     steps = api("run_history", thread="g", values=True, edges=True).checkpoints
     one = api("run_checkpoint", thread="g", checkpoint=steps[1].checkpoint)

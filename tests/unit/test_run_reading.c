@@ -1,5 +1,6 @@
 /* Runs as the store has them: lists, one, its checkpoints, its state, two of them. */
 #include "host_world.h"
+#include "mem.h"
 #include "run_reading.h"
 #include "store.h"
 
@@ -85,6 +86,84 @@ static void a_list_goes_on_where_its_page_ended(void **state) {
     Error err = fails(&d, stored_runs, OBJECT(KEY("after", "yesterday")));
     assert_int_equal(err.code, ERR_USAGE);
     desk_down(&d);
+}
+
+static void runs_are_found_by_their_workflow_and_by_text(void **state) {
+    Desk d;
+    (void)state;
+    desk_up(&d);
+    expect_threads(must(&d, stored_runs, OBJECT(KEY("workflow", "two"))), "again done");
+    expect_threads(must(&d, stored_runs, OBJECT(KEY("workflow", "tw"))), "");
+    expect_threads(must(&d, stored_runs, OBJECT(KEY("search", "DON"))), "done");
+    expect_threads(must(&d, stored_runs, OBJECT(KEY("search", "ask"))), "asking");
+    expect_threads(must(&d, stored_runs, OBJECT(KEY("search", "a"))), "again asking");
+    expect_threads(must(&d, stored_runs, OBJECT(KEY("search", "n"), KEY("status", "interrupted"))),
+                   "asking");
+    Json page = must(&d, stored_runs, OBJECT(KEY("workflow", "two"), KEY("limit", json_int(1))));
+    Json next = json_ref(json_object_get_c(page, "next"));
+    expect_threads(page, "again");
+    Json rest = must(&d, stored_runs, OBJECT(KEY("workflow", "two"), KEY("after", next)));
+    assert_true(json_is_none(json_object_get_c(rest, "next")));
+    expect_threads(rest, "done");
+    desk_down(&d);
+}
+
+static void runs_are_found_by_when_they_changed(void **state) {
+    Desk d;
+    (void)state;
+    desk_up(&d);
+    Json run = must(&d, stored_run, OBJECT(KEY("thread", "asking")));
+    Json at = json_object_get_c(run, "updated");
+    expect_threads(must(&d, stored_runs, OBJECT(KEY("since", json_ref(at)))), "again asking");
+    expect_threads(must(&d, stored_runs, OBJECT(KEY("before", json_ref(at)))), "done");
+    expect_threads(
+        must(&d, stored_runs, OBJECT(KEY("since", json_ref(at)), KEY("before", json_ref(at)))), "");
+    Json page = must(&d, stored_runs, OBJECT(KEY("limit", json_int(2))));
+    expect_threads(must(&d, stored_runs,
+                        OBJECT(KEY("after", json_ref(json_object_get_c(page, "next"))),
+                               KEY("before", "2999-01-01T00:00:00.000Z"))),
+                   "done");
+    json_unref(page);
+    json_unref(run);
+    Error err = fails(&d, stored_runs, OBJECT(KEY("since", "yesterday")));
+    assert_int_equal(err.code, ERR_USAGE);
+    desk_down(&d);
+}
+
+/* What is rare is not looked for in all of a large store at once: a page says where to go on. */
+static void a_page_looks_at_so_many_runs_and_no_more(void **state) {
+    enum { MANY = PAGE_MAX + 10 };
+    Error err = ERROR_INIT;
+    StoreBatch b = STORE_BATCH_INIT;
+    (void)state;
+    Desk d = {.store = store_open("memory:", STORE_CREATE, &err)};
+    assert_non_null(d.store);
+    Json none = json_object();
+    char *key = store_define(d.store, none, &err);
+    for (int i = 0; i < MANY; i++) {
+        char thread[32];
+        snprintf(thread, sizeof thread, "run-%d", i + 1);
+        StoreCreate made = {.stand_in = -1 - i,
+                            .thread = thread,
+                            .workflow = "w",
+                            .definition = json_none(),
+                            .key = key,
+                            .at = 1000 + i};
+        store_batch_create(&b, &made);
+        store_batch_run(&b, made.stand_in, 0, "completed", made.at);
+    }
+    assert_true(store_commit(d.store, &b, &err));
+    Json page = must(&d, stored_runs, OBJECT(KEY("search", "RUN-7"), KEY("limit", json_int(9000))));
+    Json next = json_ref(json_object_get_c(page, "next"));
+    assert_int_equal(json_kind(next), JSON_STRING);
+    assert_int_equal(json_array_len(json_object_get_c(page, "runs")), 1110);
+    json_unref(page);
+    expect_threads(must(&d, stored_runs, OBJECT(KEY("search", "run-7"), KEY("after", next))),
+                   "run-7");
+    mem_free(key);
+    json_unref(none);
+    store_batch_clear(&b);
+    store_close(d.store);
 }
 
 static void a_run_is_shown_with_what_it_waits_for(void **state) {
@@ -176,6 +255,9 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         JSON_TEST(runs_are_listed_from_the_one_that_changed_last),
         JSON_TEST(a_list_goes_on_where_its_page_ended),
+        JSON_TEST(runs_are_found_by_their_workflow_and_by_text),
+        JSON_TEST(runs_are_found_by_when_they_changed),
+        JSON_TEST(a_page_looks_at_so_many_runs_and_no_more),
         JSON_TEST(a_run_is_shown_with_what_it_waits_for),
         JSON_TEST(checkpoints_come_in_pages_and_from_the_end),
         JSON_TEST(a_state_is_given_whole_or_in_part),
