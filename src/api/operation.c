@@ -266,19 +266,36 @@ static Session *still_asked(const Asking *a, Error *err) {
     return is_attached(session, a->op->name, err) ? session : NULL;
 }
 
+/* What is recorded between these two was asked for by whoever is replied to. */
+static void begin_by(Run *run, const Operation *op, const char *by) {
+    if (by && op->scope != SCOPE_READ) run_set_by(run, by);
+}
+
+static void end_by(Run *run, const Operation *op, const char *by) {
+    if (by && op->scope != SCOPE_READ) run_set_by(run, NULL);
+}
+
 static void act(Asking *a) {
     Error err = ERROR_INIT;
     Session *session = still_asked(a, &err);
     const OperationPast *past = a->op->past;
     bool found = !json_is_none(a->found);
     if (session && found && past->act_later) {
+        Run *run = session_run(session);
+        begin_by(run, a->op, a->reply.by);
         past->act_later(session, a->args, a->found, a->reply);
+        end_by(run, a->op, a->reply.by);
         asking_free(a);
         return;
     }
-    Json out = !session ? json_none()
-               : found  ? past->act(session, a->args, a->found, &err)
-                        : a->op->ask(session, a->args, &err);
+    Json out = json_none();
+    if (session) {
+        Run *run = session_run(session);
+        begin_by(run, a->op, a->reply.by);
+        out = found ? past->act(session, a->args, a->found, &err)
+                    : a->op->ask(session, a->args, &err);
+        end_by(run, a->op, a->reply.by);
+    }
     if (a->took && a->turn.run && json_is_none(out)) {
         run_give_back(host_run(a->turn.run)); /* unless it came to life all the same */
     }
@@ -358,7 +375,11 @@ static void ask_session(Host *host, const Operation *op, Json args, Reply reply)
                !strcmp(run_status(session_run(session)), "failed")) {
         act_with_lease(take_turn(host, run, op, own, reply));
     } else {
-        answer(host, op, op->ask(session, own, &err), reply, &err);
+        Run *its = session_run(session);
+        begin_by(its, op, reply.by);
+        Json out = op->ask(session, own, &err);
+        end_by(its, op, reply.by);
+        answer(host, op, out, reply, &err);
     }
     json_unref(own);
 }

@@ -91,6 +91,9 @@ typedef struct Reply {
     void *ctx;
     void (*text)(void *ctx, Buf *text); /* an answer that was printed on another thread, instead of
                                            give(); NULL: not wanted. See HostRead */
+    const char
+        *by; /* who asks, as the door knows them: it is on record with what they change. NULL:
+                       nobody said. It has to live as long as ctx */
 } Reply;
 
 /* How an operation of a session looks into the record. args and found are borrowed, the rest is given. */

@@ -12,7 +12,7 @@
 #include "things.h"
 
 /* What is asked of the registry, on a thread with the store: its folder is known there. */
-typedef Json RegistryCall(const Registry *registry, Json args, Error *err);
+typedef Json RegistryCall(const Registry *registry, Json args, const char *by, Error *err);
 
 typedef struct Asking {
     HostJob job; /* first */
@@ -31,7 +31,7 @@ static void work(HostJob *job, Store *store) {
     if (json_is_none(args)) return;
     Registry registry = {host_workflows(a->host), folder, host_workflow_bounds(a->host),
                          host_bounds(a->host)};
-    a->answer = a->call(&registry, args, &job->err);
+    a->answer = a->call(&registry, args, a->reply.by, &job->err);
     json_unref(args);
 }
 
@@ -55,13 +55,15 @@ static void ask(Host *host, HostNeed need, RegistryCall *call, Json args, Reply 
 
 /* ---- calls ---- */
 
-static Json list(const Registry *registry, Json args, Error *err) {
+static Json list(const Registry *registry, Json args, const char *by, Error *err) {
+    (void)by;
     Json all = registry_list(registry, err);
     (void)args;
     return json_is_none(all) ? all : OBJECT(KEY("workflows", all));
 }
 
-static Json get(const Registry *registry, Json args, Error *err) {
+static Json get(const Registry *registry, Json args, const char *by, Error *err) {
+    (void)by;
     return registry_get(registry, json_object_text(args, "name"), args_int(args, "version", 0),
                         err);
 }
@@ -76,14 +78,14 @@ static Json definition_of(Json args) {
     return OBJECT(KEY("main", main), KEY("files", files));
 }
 
-static Json put(const Registry *registry, Json args, Error *err) {
+static Json put(const Registry *registry, Json args, const char *by, Error *err) {
     const char *name = json_object_text(args, "name");
     Json definition = definition_of(args), out = json_none();
     FlowProblems problems = {0};
     Flow *flow = flow_load_definition(definition, &problems);
     if (!flow) problems_error(&problems, "The text is no workflow.", err);
     bool allowed = flow && flow_is_allowed(flow, registry->runs, err);
-    int64_t version = allowed ? registry_put(registry, name, definition, NULL, err) : 0;
+    int64_t version = allowed ? registry_put(registry, name, definition, by, err) : 0;
     if (version) out = OBJECT(KEY("name", name), KEY("version", version));
     flow_unref(flow);
     flow_problems_clear(&problems);
@@ -91,7 +93,8 @@ static Json put(const Registry *registry, Json args, Error *err) {
     return out;
 }
 
-static Json draw(const Registry *registry, Json args, Error *err) {
+static Json draw(const Registry *registry, Json args, const char *by, Error *err) {
+    (void)by;
     const char *name = json_object_text(args, "name");
     Json definition = registry_definition(registry, name, args_int(args, "version", 0), err);
     Json out = json_none();
@@ -111,7 +114,8 @@ static Json draw(const Registry *registry, Json args, Error *err) {
     return out;
 }
 
-static Json delete (const Registry *registry, Json args, Error *err) {
+static Json delete (const Registry *registry, Json args, const char *by, Error *err) {
+    (void)by;
     const char *name = json_object_text(args, "name");
     return registry_delete(registry, name, err) ? OBJECT(KEY("deleted", name)) : json_none();
 }

@@ -260,7 +260,8 @@ static void start_with(Host *host, Json args, const Loading *loaded, Reply reply
                 .mode = json_kind(loaded->mode) == JSON_STRING ? json_string_data(&loaded->mode)
                                                                : json_object_text(args, "mode"),
                 .traceparent = json_object_text(args, "traceparent"),
-                .tracestate = json_object_text(args, "tracestate")},
+                .tracestate = json_object_text(args, "tracestate"),
+                .by = reply.by},
         .debug = debug_of(args),
         .recording = loaded->recording};
     host_start(host, &start, on_begun, asked(host, NULL, reply));
@@ -322,7 +323,8 @@ static void resume_with(Host *host, Json args, const Loading *loaded, Reply repl
                         .value = json_object_get_c(args, "value"),
                         .decision = json_object_text(args, "decision"),
                         .set = json_object_get_c(args, "set"),
-                        .reload = reload};
+                        .reload = reload,
+                        .by = reply.by};
     if (!check_set(resume.set, &err)) {
         reply_fail(reply, &err);
     } else if (!held) {
@@ -441,9 +443,11 @@ static void run_cancel_call(Host *host, Json args, Reply reply) {
     Engine *engine = NULL;
     if (held && !run_settled(host_run(held))) {
         answer_when_settled(host, run_thread(host_run(held)), reply);
+        run_set_by(host_run(held), reply.by);
         run_cancel(host_run(held));
+        run_leave_by(host_run(held));
     } else if ((engine = host_engine(host, HOST_WRITES, &err))) {
-        engine_cancel(engine, thread, on_cancelled, asked(host, thread, reply));
+        engine_cancel(engine, thread, reply.by, on_cancelled, asked(host, thread, reply));
     } else {
         reply_fail(reply, &err);
     }
@@ -465,7 +469,7 @@ static void on_changed(void *ctx, const RunRow *row, const Error *err) {
 static void run_fork(Host *host, Json args, Reply reply) {
     Error err = ERROR_INIT;
     RunFork fork = {json_object_text(args, "thread"), args_int(args, "checkpoint", 0),
-                    json_object_text(args, "new_thread")};
+                    json_object_text(args, "new_thread"), reply.by};
     Engine *engine = host_engine(host, HOST_WRITES, &err);
     if (engine) {
         engine_fork(engine, &fork, on_changed, asked(host, NULL, reply));
@@ -478,7 +482,7 @@ static void run_update(Host *host, Json args, Reply reply) {
     Error err = ERROR_INIT;
     Json set = args_has(args, "set") ? json_ref(json_object_get_c(args, "set")) : json_array();
     RunUpdate update = {json_object_text(args, "thread"), args_int(args, "checkpoint", 0), set,
-                        json_object_text(args, "as_node")};
+                        json_object_text(args, "as_node"), reply.by};
     Engine *engine = check_set(set, &err) ? host_engine(host, HOST_WRITES, &err) : NULL;
     if (engine) {
         engine_update(engine, &update, on_changed, asked(host, NULL, reply));

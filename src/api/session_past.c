@@ -189,13 +189,13 @@ static Json replay_question(Session *session, Json args, Error *err) {
     return session_ask_replay(session, f, args, err);
 }
 
-static SessionReplay replay_of(Json args) {
+static SessionReplay replay_of(Json args, const char *by) {
     return (SessionReplay){json_object_text(args, "new_thread"), json_object_get_c(args, "input"),
-                           json_object_get_c(args, "config")};
+                           json_object_get_c(args, "config"), by};
 }
 
 static Json replay_now(Session *session, Json args, Json found, Error *err) {
-    SessionReplay replay = replay_of(args);
+    SessionReplay replay = replay_of(args, NULL);
     return session_replay_now(session, found, &replay, err);
 }
 
@@ -213,7 +213,7 @@ static void on_replaying(void *ctx, Json answer, const Error *err) {
 static void replay_later(Session *session, Json args, Json found, Reply reply) {
     Replay *r = mem_zalloc(sizeof *r);
     r->reply = reply;
-    SessionReplay replay = replay_of(args);
+    SessionReplay replay = replay_of(args, reply.by);
     session_replay(session, found, &replay, on_replaying, r);
 }
 

@@ -3,6 +3,7 @@
 #include "hooks.h"
 #include "image.h"
 #include "json_build.h"
+#include "result.h"
 #include "session.h"
 #include "titles.h"
 #include "wait.h"
@@ -29,7 +30,7 @@ const ShapeName thing_shapes[] = {
     {"FAILURE",
      "{kind: text, message: text, node?: text, file?: text, line?: int, column?: int, ...}"},
     {"CHECKPOINT",
-     "{checkpoint: int, parent?: int, step: int, node?: text, frame: int, status: text, at: time, "
+     "{checkpoint: int, parent?: int, step: int, node?: text, frame: int, status: text, at: time, by?: text, "
      "changed: [text], title?: text, update?: VALUE, failure?: FAILURE, edges?: [EDGE], state?: VALUE} | {checkpoint: int, status: \"damaged\", error: text}"},
     {"EDGE",
      "{from: text, frame: int, to: [text], error?: bool, tried: [{when: text, to: [text], gave?: VALUE, type?: text, size?: int, error?: text}], checkpoint?: int}"},
@@ -82,7 +83,7 @@ const ShapeName thing_shapes[] = {
     {"VARIABLE", "{key: text|int, type: text, size: int, length?: int, preview: text}"},
     {"HISTORY_STEP",
      "{checkpoint: int, parent?: int, step: int, frame: int, node?: text, status: text, "
-     "result?: \"success\"|\"failure\"|\"skipped\", at: time, took?: int, paused: bool, injected: bool, "
+     "result?: \"success\"|\"failure\"|\"skipped\", at: time, by?: text, took?: int, paused: bool, injected: bool, "
      "edited: bool, changed: [text], current: bool}"},
     {"MOMENT", "{checkpoint: int, node?: text, status: text, step: int}"},
     {"PENDING", "{pending: [{id: int, path: path, value?: VALUE}]}"},
@@ -151,10 +152,11 @@ Json run_detail(Store *store, const RunRow *row, RunDetail detail) {
 /* ---- checkpoints ---- */
 
 Json checkpoint_json(const Checkpoint *c, Json changed) {
-    return OBJECT(
-        KEY("checkpoint", c->seq), KEY("parent", c->parent ? json_int(c->parent) : json_none()),
-        KEY("step", c->step), KEY("node", c->node[0] ? c->node : NULL), KEY("frame", c->frame),
-        KEY("status", c->status), KEY("at", json_time(c->at)), KEY("changed", changed));
+    return OBJECT(KEY("checkpoint", c->seq),
+                  KEY("parent", c->parent ? json_int(c->parent) : json_none()),
+                  KEY("step", c->step), KEY("node", c->node[0] ? c->node : NULL),
+                  KEY("frame", c->frame), KEY("status", c->status), KEY("at", json_time(c->at)),
+                  KEY("by", result_by(c)), KEY("changed", changed));
 }
 
 /* ---- logs ---- */

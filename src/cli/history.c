@@ -64,7 +64,7 @@ static void add_row(Table *table, Json c, int64_t head, int64_t previous, const 
     char seq[32], parent[32] = "", step[32] = "", frame[32] = "";
     int64_t number = field_number(c, "checkpoint", 0), above = field_number(c, "parent", 0);
     bool damaged = !json_is_none(field_get(c, "error"));
-    Buf last = BUF_INIT, edges = BUF_INIT, node = BUF_INIT;
+    Buf last = BUF_INIT, edges = BUF_INIT, node = BUF_INIT, status = BUF_INIT;
     snprintf(seq, sizeof seq, "%s%" PRId64, number == head ? "*" : " ", number);
     if (above && above != previous) snprintf(parent, sizeof parent, "%" PRId64, above);
     if (!damaged) {
@@ -73,6 +73,8 @@ static void add_row(Table *table, Json c, int64_t head, int64_t previous, const 
     }
     (args->values ? put_given : put_changed)(c, &last);
     put_edges(c, &edges);
+    buf_adds(&status, field_string(c, "status"));
+    if (field_has_text(c, "by")) buf_printf(&status, " by %s", field_string(c, "by"));
     buf_adds(&node, field_string(c, "node"));
     if (field_has_text(c, "title")) buf_printf(&node, ": %s", field_string(c, "title"));
     const char *cells[] = {seq,
@@ -80,7 +82,7 @@ static void add_row(Table *table, Json c, int64_t head, int64_t previous, const 
                            step,
                            node.data ? node.data : "",
                            frame,
-                           field_string(c, "status"),
+                           status.data ? status.data : "",
                            field_string(c, "at"),
                            last.data ? last.data : "",
                            edges.data ? edges.data : ""};
@@ -88,6 +90,7 @@ static void add_row(Table *table, Json c, int64_t head, int64_t previous, const 
     buf_clear(&last);
     buf_clear(&edges);
     buf_clear(&node);
+    buf_clear(&status);
 }
 
 /* ---- the command ---- */
@@ -158,7 +161,8 @@ const Command command_history = {
         "Lists the checkpoints of a run, oldest first: which node made it, in which frame, when, and "
         "which keys of the state it changed, or with --values what the node gave back. * marks where "
         "the run stands. A parent is shown where it is not the checkpoint before: there the run was "
-        "taken up from an earlier one.",
+        "taken up from an earlier one. Behind the status stands who asked for it, where a server knew "
+        "that by a token.",
     OPTIONS({"limit", 'n', "N", "only the last N", TAKES(OPTION_COUNT, HistoryArgs, limit)},
             {"values", 0, NULL, "with what the nodes gave back",
              TAKES(OPTION_FLAG, HistoryArgs, values)},

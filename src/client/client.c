@@ -53,6 +53,7 @@ typedef struct Errand {
     struct Errand *next; /* of those that wait */
     char *operation;
     char *thread; /* NULL: of no run */
+    char *by;     /* NULL: nobody said */
     Json args;
     ClientAnswer done;
     void *ctx;
@@ -90,6 +91,7 @@ static void errand_free(Errand *e) {
     if (e->timer) uv_close((uv_handle_t *)e->timer, free_timer);
     mem_free(e->operation);
     mem_free(e->thread);
+    mem_free(e->by);
     json_unref(e->args);
     mem_free(e);
 }
@@ -207,7 +209,7 @@ static void go_here(Errand *e) {
         subscribe_here(e);
     } else {
         operation_call(e->client->host, e->operation, json_take(&e->args),
-                       (Reply){.give = on_answer, .ctx = e});
+                       (Reply){.give = on_answer, .ctx = e, .by = e->by});
     }
 }
 
@@ -285,7 +287,8 @@ static void on_holder(void *ctx, Json holder, const Error *err) {
     Remote *remote = other ? remote_open(e->client, pid.i) : NULL;
     e->pid = remote ? pid.i : 0;
     if (remote) {
-        remote_call(remote, e->operation, json_ref(e->args), on_remote_answer, e);
+        remote_call_for(remote,
+                        &(ClientCall){e->operation, json_ref(e->args), e->by, on_remote_answer, e});
     } else if (!leased) {
         go_here(e);
     } else if (e->tries++ < TRIES) { /* it has not begun to listen, or has just let go of the run */
@@ -332,16 +335,21 @@ static bool goes_to_run(const char *operation) {
     return op && operation_is_of_run(op) && strcmp(operation, "run_start") != 0;
 }
 
-void client_call(Client *c, const char *operation, Json args, ClientAnswer done, void *ctx) {
+void client_call_for(Client *c, const ClientCall *call) {
     if (c->link) {
-        server_link_call(c->link, operation, args, json_none(), done, ctx);
+        server_link_call(c->link, call->operation, call->args, json_none(), call->done, call->ctx);
         return;
     }
-    Errand *e = errand_new(c, operation, args);
-    e->done = done;
-    e->ctx = ctx;
-    e->thread = goes_to_run(operation) ? thread_in(e->args) : NULL;
+    Errand *e = errand_new(c, call->operation, call->args);
+    e->done = call->done;
+    e->ctx = call->ctx;
+    e->by = mem_strdup(call->by);
+    e->thread = goes_to_run(call->operation) ? thread_in(e->args) : NULL;
     find_way(e);
+}
+
+void client_call(Client *c, const char *operation, Json args, ClientAnswer done, void *ctx) {
+    client_call_for(c, &(ClientCall){operation, args, NULL, done, ctx});
 }
 
 void client_begin(Client *c, const char *operation, Json args, Json listen, ClientAnswer done,

@@ -56,6 +56,16 @@ struct Host *client_host(Client *client);
 typedef void (*ClientAnswer)(void *ctx, Json answer, const Error *err);
 void client_call(Client *client, const char *operation, Json args, ClientAnswer done, void *ctx);
 
+/* The same for somebody else, as a door knows them: Reply.by. */
+typedef struct ClientCall {
+    const char *operation;
+    Json args;      /* consumed */
+    const char *by; /* NULL: nobody said; copied */
+    ClientAnswer done;
+    void *ctx;
+} ClientCall;
+void client_call_for(Client *client, const ClientCall *call);
+
 /* The same for `run_start` and `run_resume` by somebody who listens: client_events() from inside of done(), with these
  * arguments (without `thread`), misses nothing of what the run does. Consumes args and listen. */
 void client_begin(Client *c, const char *operation, Json args, Json listen, ClientAnswer done,

@@ -23,8 +23,9 @@ struct Client {
 
 /* The connection to a process, made if there is none. NULL: nobody listens there. Calls may be made at once. */
 Remote *remote_open(Client *client, int64_t pid);
-void remote_call(Remote *remote, const char *operation, Json args, ClientAnswer done,
-                 void *ctx); /* consumes args */
+void remote_call(Remote *remote, const char *operation, Json args, ClientAnswer done, void *ctx);
+void remote_call_for(Remote *remote, const ClientCall *call);
+/* the same for somebody else */ /* consumes args */
 /* Events of a subscription that was made by a call on this connection. NULL takes it away. */
 void remote_listen(Remote *remote, int64_t subscription, const ClientListener *listener);
 void remote_unlisten(Remote *remote, int64_t subscription);

@@ -187,17 +187,22 @@ static void on_time(uv_timer_t *timer) {
 /* ---- what goes out ---- */
 
 void remote_call(Remote *r, const char *operation, Json args, ClientAnswer done, void *ctx) {
+    remote_call_for(r, &(ClientCall){operation, args, NULL, done, ctx});
+}
+
+void remote_call_for(Remote *r, const ClientCall *asked) {
     Error err = ERROR_INIT;
-    Json line = OBJECT(KEY("request_id", ++r->last_id), KEY("call", operation), KEY("args", args));
+    Json line = OBJECT(KEY("request_id", ++r->last_id), KEY("call", asked->operation),
+                       KEY("args", asked->args), KEY("by", asked->by));
     bool sent = r->lines && lines_send(r->lines, line, &err);
     json_unref(line);
     if (!sent) {
-        done(ctx, json_none(), &err);
+        asked->done(asked->ctx, json_none(), &err);
         return;
     }
     Call *call = mem_zalloc(sizeof *call), **at = &r->calls;
     uv_update_time(r->client->loop);
-    *call = (Call){.id = r->last_id, .done = done, .ctx = ctx};
+    *call = (Call){.id = r->last_id, .done = asked->done, .ctx = asked->ctx};
     call->deadline =
         uv_now(r->client->loop) + (uint64_t)(r->greeted ? CLIENT_CALL_MS : CLIENT_HELLO_MS);
     while (*at) at = &(*at)->next;

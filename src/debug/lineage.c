@@ -549,6 +549,7 @@ static bool tell_one(void *ctx, const LineageImage *at) {
         KEY("checkpoint", c->seq), KEY("parent", c->parent ? json_int(c->parent) : json_none()),
         KEY("step", c->step), KEY("frame", c->frame), KEY("node", *c->node ? c->node : NULL),
         KEY("status", c->status), KEY("result", result), KEY("at", json_time(c->at)),
+        KEY("by", result_by(at->checkpoint)),
         KEY("took", result ? json_int(fact->took) : json_none()),
         KEY("paused", json_bool(fact->paused || parked)),
         KEY("injected", json_bool(where >= 0 && where != INJECT_INSTEAD)),

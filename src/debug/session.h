@@ -184,6 +184,7 @@ Json session_ask_replay(Session *s, Frame *f, Json fields, Error *err);
 typedef struct SessionReplay {
     const char *thread; /* NULL: a name is made */
     Json input, config; /* as RunReplay has them (hooks.h) */
+    const char *by;     /* who asks for it, as of run_set_by() */
 } SessionReplay;
 typedef void (*SessionReplayed)(void *ctx, Json answer, const Error *err);
 void session_replay(Session *s, Json step, const SessionReplay *replay, SessionReplayed done,

@@ -337,7 +337,8 @@ Json session_ask_replay(Session *s, Frame *f, Json fields, Error *err) {
 }
 
 static RunReplay asked_for(const Session *s, const Replaying *r, const SessionReplay *replay) {
-    return (RunReplay){run_thread(s->run), r->seq, replay->thread, replay->input, replay->config};
+    return (RunReplay){run_thread(s->run), r->seq,         replay->thread,
+                       replay->input,      replay->config, replay->by};
 }
 
 void session_replay(Session *s, Json step, const SessionReplay *replay, SessionReplayed done,

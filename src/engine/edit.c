@@ -7,6 +7,7 @@
 #include "mem.h"
 #include "problems.h"
 #include "record.h"
+#include "result.h"
 #include "suggest.h"
 #include "tasks.h"
 #include "work.h"
@@ -85,6 +86,7 @@ static void update(Request *q) {
 Request *engine_update(Engine *e, const RunUpdate *u, RunChanged changed, void *ctx) {
     Request *q = request_for(request_new(e, u->thread, u->seq), NULL, changed, ctx);
     q->update = *u;
+    q->by = mem_strdup(u->by);
     q->update.as_node = mem_strdup(u->as_node);
     json_ref(u->set);
     request_load(q, update);
@@ -134,6 +136,7 @@ static void cancel(Request *q) {
         return;
     }
     if (cleans_up(run)) {
+        run_leave_by(run);
         request_tell(q, run, NULL);
         return;
     }
@@ -152,15 +155,16 @@ static void cancel(Request *q) {
     write_by_hand(q, run);
 }
 
-Request *engine_cancel(Engine *e, const char *thread, RunReady ready, void *ctx) {
+Request *engine_cancel(Engine *e, const char *thread, const char *by, RunReady ready, void *ctx) {
     Request *q = request_for(request_new(e, thread, 0), ready, NULL, ctx);
+    q->by = mem_strdup(by);
     request_load(q, cancel);
     return q;
 }
 
 bool engine_cancel_now(Engine *e, const char *thread, Run **cleaning, Error *err) {
     Now now = {.err = err};
-    *cleaning = request_now(engine_cancel(e, thread, now_ready, &now), &now);
+    *cleaning = request_now(engine_cancel(e, thread, NULL, now_ready, &now), &now);
     return !now.failed;
 }
 
@@ -176,9 +180,12 @@ static RunStatus status_of_image(Json image) {
     return image_is_paused(image) ? RUN_PAUSED : n ? RUN_INTERRUPTED : RUN_STOPPED;
 }
 
-void batch_copied_image(Engine *e, int64_t run, Json image, int64_t step, ChainWeight *weight) {
+void batch_copied_image(Request *q, int64_t run, int64_t step, ChainWeight *weight) {
+    Engine *e = q->engine;
+    Json image = q->loaded.image;
     StoreBatch *batch = storage_batch(e->storage);
-    Buf patch = BUF_INIT, snapshot = BUF_INIT;
+    Buf patch = BUF_INIT, result = BUF_INIT, snapshot = BUF_INIT;
+    if (q->by) result_encode_by(q->by, &result);
     Json changes = ARRAY(ARRAY(json_array(), json_ref(image)));
     json_encode(changes, &patch);
     json_encode(image, &snapshot);
@@ -191,12 +198,15 @@ void batch_copied_image(Engine *e, int64_t run, Json image, int64_t step, ChainW
                                                 .status = "forked",
                                                 .patch = patch.data,
                                                 .patch_len = patch.len,
+                                                .result = result.data,
+                                                .result_len = result.len,
                                                 .snapshot = snapshot.data,
                                                 .snapshot_len = snapshot.len});
     *weight = (ChainWeight){0};
     chain_weigh(weight, patch.len, snapshot.len, json_size(image));
     json_unref(changes);
     buf_clear(&patch);
+    buf_clear(&result);
     buf_clear(&snapshot);
 }
 
@@ -220,7 +230,7 @@ static void fork_read(Request *q) {
                      .at = engine_time(e)};
     from->image = image_renew_places(image_shift(from->image, engine_time(e) - from->at, true));
     request_create(q, &c, on_forked);
-    batch_copied_image(e, c.stand_in, from->image, from->step, &weight);
+    batch_copied_image(q, c.stand_in, from->step, &weight);
     StoreBatch *batch = storage_batch(e->storage);
     store_batch_run(batch, c.stand_in, 1, run_status_names[status_of_image(from->image)],
                     engine_time(e));
@@ -230,6 +240,7 @@ static void fork_read(Request *q) {
 Request *engine_fork(Engine *e, const RunFork *fork, RunChanged changed, void *ctx) {
     Request *q = request_for(request_new(e, fork->thread, fork->seq), NULL, changed, ctx);
     q->new_thread = mem_strdup(fork->new_thread);
+    q->by = mem_strdup(fork->by);
     q->no_definition = true;
     request_read(q, fork_read);
     return q;
@@ -238,7 +249,7 @@ Request *engine_fork(Engine *e, const RunFork *fork, RunChanged changed, void *c
 bool engine_fork_now(Engine *e, const char *thread, int64_t seq, const char *new_thread,
                      RunRow *out, Error *err) {
     Now now = {.err = err};
-    request_now(engine_fork(e, &(RunFork){thread, seq, new_thread}, now_changed, &now), &now);
+    request_now(engine_fork(e, &(RunFork){thread, seq, new_thread, NULL}, now_changed, &now), &now);
     *out = now.row;
     return !now.failed;
 }

@@ -339,6 +339,18 @@ void run_stop(Run *run) {
     }
 }
 
+/* ---- who asks ---- */
+
+void run_set_by(Run *run, const char *by) {
+    json_put(&run->by, by ? json_string_c(by) : json_none());
+    run->by_told = run->by_once = false;
+}
+
+void run_leave_by(Run *run) {
+    if (run->by_told) json_clear(&run->by);
+    run->by_once = true;
+}
+
 /* ---- requests from other processes ---- */
 
 /* A look costs nothing while nobody asked for anything; only then is every run looked at, by a reader. */
@@ -515,6 +527,7 @@ void run_free(Run *run) {
     json_unref(run->folder);
     json_unref(run->debug);
     json_unref(run->by_hand);
+    json_unref(run->by);
     choices_clear(run);
     mem_free(run->folder_path);
     mem_free(run->own_folder);

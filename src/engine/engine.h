@@ -159,6 +159,7 @@ typedef struct RunStart {
     bool held;          /* it has no turn before ready() was told: for debuggers */
     /* The W3C trace context of whoever starts it, as it came (base/trace.h); NULL: it has none. */
     const char *traceparent, *tracestate;
+    const char *by; /* who asks for it, as of run_set_by(), and so are those below */
 } RunStart;
 
 /* Making the run, its first checkpoint and the pure steps that follow are one commit, which it shares
@@ -174,6 +175,7 @@ typedef struct RunResume {
     const char *decision;  /* one of the options of an approval; NULL: none */
     Json set;              /* array of [path, value] to set in the state first; JSON_NONE: none */
     Flow *reload; /* take this definition instead of the stored one; NULL: the stored one */
+    const char *by;
 } RunResume;
 
 /* Errors, each with its own sentence: no such thread; no such checkpoint; damaged; busy; nothing to
@@ -190,6 +192,7 @@ typedef struct RunUpdate {
     int64_t seq; /* 0: the head */
     Json set;    /* array of [path, value] */
     const char *as_node;
+    const char *by;
 } RunUpdate;
 Request *engine_update(Engine *engine, const RunUpdate *update, RunChanged changed, void *ctx);
 bool engine_update_now(Engine *engine, const RunUpdate *update, int64_t *seq, Error *err);
@@ -200,6 +203,7 @@ typedef struct RunFork {
     const char *thread;
     int64_t seq;
     const char *new_thread;
+    const char *by;
 } RunFork;
 Request *engine_fork(Engine *engine, const RunFork *fork, RunChanged changed, void *ctx);
 bool engine_fork_now(Engine *engine, const char *thread, int64_t seq, const char *new_thread,
@@ -217,7 +221,8 @@ void run_stop(Run *run);
 /* The same for a run that no process has; ERR_BUSY otherwise (then engine_ask_cancel_now()). A test whose
  * cleanupTasks have not run goes on with those: *cleaning, and what ready() is told, is that run, to be
  * waited for; NULL otherwise. */
-Request *engine_cancel(Engine *engine, const char *thread, RunReady ready, void *ctx);
+Request *engine_cancel(Engine *engine, const char *thread, const char *by, RunReady ready,
+                       void *ctx);
 bool engine_cancel_now(Engine *engine, const char *thread, Run **cleaning, Error *err);
 
 /* Asks whatever process has the run to cancel it. There has to be a store. */
@@ -226,6 +231,12 @@ bool engine_ask_cancel_now(Engine *engine, const char *thread, Error *err);
 /* Which events of a run reach on_event: 1u << EVENT_..., ORed; all of them unless told. values: STEP and
  * INTERRUPT carry update and state; as want_updates says unless told. */
 void run_listen(Run *run, unsigned events, bool values);
+
+/* Who asks for what is done with the run until the next call of this, as a door knows them: it is in the checkpoints
+ * that this makes (StepResult.by). NULL: nobody said. Copied. What starts, resumes and changes runs has a `by` of its own. */
+void run_set_by(Run *run, const char *by);
+/* That is done. Where nothing was recorded of it, who asked is said with what is recorded next. */
+void run_leave_by(Run *run);
 
 /* A slot for whoever made the engine. */
 void run_set_owner(Run *run, void *owner);

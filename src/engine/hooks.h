@@ -266,6 +266,7 @@ typedef struct RunReplay {
         input; /* {name: value} that the node sees instead of what it saw; JSON_NONE: nothing is changed */
     Json
         config; /* {key: value} of the node as it is written, null for one that goes; JSON_NONE: as it was */
+    const char *by; /* who asks for it, as of run_set_by() */
 } RunReplay;
 Request *engine_replay(Engine *engine, const RunReplay *replay, RunReady ready, void *ctx);
 Run *engine_replay_now(Engine *engine, const RunReplay *replay, Error *err);

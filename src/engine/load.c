@@ -404,6 +404,7 @@ Run *request_build(Request *q) {
     loaded->row = (RunRow){0};
     run->leased = q->leased;
     q->leased = false;
+    run_set_by(run, q->by);
     if (!build_run(run, loaded, q->reload_key, err)) {
         run_free(run);
         return NULL;

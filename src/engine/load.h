@@ -10,8 +10,8 @@ Run *request_build(Request *q);
 /* The current batch makes the run, which is told as ready once that is committed, or discarded. key: of
  * its definition; NULL: that of its flow. Its thread is q->new_thread. */
 void request_make(Request *q, Run *run, const char *workflow, const char *key);
-/* The first checkpoint of a thread that is made from another: all of its image. */
-void batch_copied_image(Engine *e, int64_t run, Json image, int64_t step, ChainWeight *weight);
+/* The first checkpoint of a thread that is made from another: all of the image that was loaded. */
+void batch_copied_image(Request *q, int64_t run, int64_t step, ChainWeight *weight);
 /* Drives a request to its end, waiting for the disk, and runs no loop. The run that it was told. */
 Run *request_now(Request *q, const Now *now);
 /* Whether all functions that its nodes call are in this program. */

@@ -331,6 +331,9 @@ int64_t run_record_result(Run *run, Frame *f, const Node *node, const char *stat
     };
     result.by_hand = json_take(&run->by_hand);
     result.after = run->by_hand_after;
+    result.by = json_ref(run->by);
+    run->by_told = true;
+    if (run->by_once) json_clear(&run->by);
     run->by_hand_after = false;
     if (!result.at.frame) result.at = (LevelAt){f->id, f->gone ? 0 : f->nlevels - 1};
     bool recorded = !run->engine->storage || write_checkpoint(run, f, node, &result, &c);

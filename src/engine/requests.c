@@ -98,6 +98,7 @@ static void request_free(Request *q) {
     mem_free(q->node);
     mem_free(q->thread);
     mem_free(q->new_thread);
+    mem_free(q->by);
     mem_free(q);
 }
 

@@ -42,6 +42,7 @@ struct Request {
     struct Waiter *waiter; /* of a step that is no job */
     /* the question */
     char *thread, *new_thread;
+    char *by; /* who asks for it; NULL: nobody said */
     int64_t seq;
     Flow *reload;       /* taken instead of the definition in the store */
     Buf reload_text;    /* encoded, to be kept */

@@ -244,13 +244,26 @@ static Json with_choices(const ResultPlace *p, LevelAt at, Json form) {
     return form;
 }
 
+/* With who asked for it. Consumes form. */
+static Json with_by(Json form, Json by) {
+    return json_is_none(by) ? form : OBJECT(KEY("by", json_ref(by)), KEY("as", form));
+}
+
+void result_encode_by(const char *by, Buf *out) {
+    Json form = OBJECT(KEY("by", by), KEY("as", json_object()));
+    json_encode(form, out);
+    json_unref(form);
+}
+
 bool result_encode(const ResultPlace *p, const StepResult *r, Buf *out) {
     bool any = !json_is_none(r->update) || !json_is_none(r->error) || !json_is_none(r->set) ||
                !json_is_none(r->by_hand);
     bool ends = any || checkpoint_ends_node(p->c->node, p->c->status);
-    if (!ends && !p->nchoices) return false;
+    bool asked = !json_is_none(r->by);
+    if (!ends && !p->nchoices && !asked) return false;
     Json form = ends ? form_of(p, r) : json_object();
     if (p->nchoices) form = with_choices(p, r->at, form);
+    form = with_by(form, r->by);
     bool says = ends || json_object_len(form);
     if (!json_is_none(form) && says) json_encode(form, out);
     json_unref(form);
@@ -356,6 +369,16 @@ static Json read_edges(const Checkpoint *c, Json form, StepResult *out) {
     return as;
 }
 
+/* The same for who asked for it. */
+static Json read_by(Json form, StepResult *out) {
+    Json by = json_object_get_c(form, "by");
+    if (json_kind(by) != JSON_STRING) return form;
+    Json as = json_ref(json_object_get_c(form, "as"));
+    out->by = json_ref(by);
+    json_unref(form);
+    return as;
+}
+
 bool result_read(const Checkpoint *c, Json before, Json after, StepResult *out) {
     Json form = c->result_len ? chain_decode(c->result, c->result_len, NULL) : json_none();
     ResultPlace p = {.c = c,
@@ -367,7 +390,7 @@ bool result_read(const Checkpoint *c, Json before, Json after, StepResult *out) 
     bool sound = c->result && (!c->result_len || !json_is_none(form));
     *out = (StepResult){.at = usual_level(&p)};
     if (sound) {
-        form = read_edges(c, form, out);
+        form = read_edges(c, read_by(form, out), out);
         read_form(&p, form, out);
     }
     json_unref(p.patch);
@@ -377,10 +400,20 @@ bool result_read(const Checkpoint *c, Json before, Json after, StepResult *out) 
 }
 
 bool result_has_edges(const Checkpoint *c) {
-    Json form = c->result_len ? chain_decode(c->result, c->result_len, NULL) : json_none();
+    StepResult r = {0};
+    Json form =
+        read_by(c->result_len ? chain_decode(c->result, c->result_len, NULL) : json_none(), &r);
     bool has = json_tag(form) == JSON_TAG_INT || !json_is_none(json_object_get_c(form, "edges"));
     json_unref(form);
+    result_clear(&r);
     return has;
+}
+
+Json result_by(const Checkpoint *c) {
+    StepResult r = {0};
+    if (!c->result_len) return json_none();
+    json_unref(read_by(chain_decode(c->result, c->result_len, NULL), &r));
+    return r.by;
 }
 
 void result_clear(StepResult *r) {
@@ -389,6 +422,7 @@ void result_clear(StepResult *r) {
     json_clear(&r->set);
     json_clear(&r->by_hand);
     json_clear(&r->edges);
+    json_clear(&r->by);
 }
 
 bool result_by_value(const Checkpoint *c, Json before, Json after, Buf *out) {
@@ -397,6 +431,7 @@ bool result_by_value(const Checkpoint *c, Json before, Json after, Buf *out) {
     if (!result_read(c, before, after, &r)) return false;
     Json form = parts_of(&(ResultPlace){.c = c, .now = image_frame(after, c->frame)}, &r, &nowhere);
     if (!json_is_none(r.edges)) form = with_edges(form, json_ref(r.edges));
+    form = with_by(form, r.by);
     json_encode(form, out);
     json_unref(form);
     result_clear(&r);

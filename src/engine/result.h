@@ -19,9 +19,10 @@
  *     a number    no bytes, and the edge that was taken from the node, whose conditions gave what nearly all do
  *     {edges}     edges that were chosen, as StepResult has them, and any of the above `as` what came of the
  *                 node; without it: no bytes
+ *     {by}        who asked for it, and any of the above `as` what came of it; without it: no bytes
  *
  * Every checkpoint that ends an execution has one, since format 2 of the store. Others have one when
- * there is something to say: an attempt that failed, what a person changed.
+ * there is something to say: an attempt that failed, what a person changed, who asked for it.
  *
  * Reading takes the images around the checkpoint. It may be of any origin: what does not fit is not there.
  */
@@ -42,6 +43,7 @@ typedef struct StepResult {
                      level, node or null], ...]; JSON_NONE: none. Read only: writers note them with the run */
     Json
         by_hand; /* what a person changed with it, as HOOK_CHANGE has it (hooks.h); JSON_NONE: nothing */
+    Json by;    /* who asked for what is recorded, as a door knows them; JSON_NONE: nobody said */
     bool after; /* that is: after the node was done, and not before it */
     LevelAt at; /* the execution: where it is in the image before, or would be. An error that a node
                      around it took is of another frame or level than the checkpoint */
@@ -54,6 +56,7 @@ bool checkpoint_ends_node(const char *node, const char *status);
 bool result_read(const Checkpoint *c, Json before, Json after, StepResult *out);
 void result_clear(StepResult *r);
 bool result_has_edges(const Checkpoint *c); /* without the images */
+Json result_by(const Checkpoint *c);        /* the same: StepResult.by, given */
 
 /* PruneRule.result: it outlives its patch. */
 bool result_by_value(const Checkpoint *c, Json before, Json after, Buf *out);
@@ -74,5 +77,6 @@ typedef struct ResultPlace {
 
 /* Appends; false when there is nothing to say. */
 bool result_encode(const ResultPlace *place, const StepResult *r, Buf *out);
+void result_encode_by(const char *by, Buf *out); /* that alone, of a checkpoint that ends nothing */
 
 #endif

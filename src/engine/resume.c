@@ -79,6 +79,7 @@ static void begin(Run *run, const RunStart *start) {
     if (main->timeout_ms) run->deadline = engine_time(run->engine) + main->timeout_ms;
     run_set_deadline(run);
     run_trace_begin(run, start);
+    run_set_by(run, start->by);
     run_tell_start(run, false);
     Frame *f = frame_new(run, NULL, 0);
     level_push(f, main, graph_initial_state(main, start->input), false);
@@ -87,6 +88,7 @@ static void begin(Run *run, const RunStart *start) {
     } else if (frame_go_on(f)) {
         frame_record(f, NULL, "started", json_ref(frame_top(f)->state));
     }
+    run_leave_by(run);
     run_settle_if_done(run);
     run_kick(run);
 }
@@ -541,6 +543,7 @@ static void go_on(Request *q) {
         each_frame(run, is_parked, unpark);
     }
     json_clear(&run->by_hand);
+    run_leave_by(run);
     run_settle_if_done(run);
     run_kick(run);
     request_tell(q, run, NULL);
@@ -550,6 +553,7 @@ Request *engine_resume(Engine *e, const RunResume *r, RunReady ready, void *ctx)
     Request *q = request_for(request_new(e, r->thread, r->seq), ready, NULL, ctx);
     q->reload = r->reload ? flow_ref(r->reload) : NULL;
     q->resume = *r;
+    q->by = mem_strdup(r->by);
     q->resume.interrupt = mem_strdup(r->interrupt);
     q->resume.decision = mem_strdup(r->decision);
     json_ref(r->value);
@@ -579,6 +583,7 @@ bool run_answer(Run *run, const RunResume *r, Error *err) {
     json_unref(tried);
     if (!fits || !answer_result(answered, r, &result, err)) return false;
     run->rested = false;
+    run_set_by(run, r->by);
     begin_by_hand(run, r, answered, result);
     if (sets) {
         set_values(run, answered, r->set, NULL);
@@ -586,6 +591,7 @@ bool run_answer(Run *run, const RunResume *r, Error *err) {
     }
     answer(answered, result);
     json_clear(&run->by_hand);
+    run_leave_by(run);
     run_settle_if_done(run);
     run_kick(run);
     return true;

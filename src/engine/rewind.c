@@ -333,8 +333,9 @@ static void replay_read(Request *q) {
         return;
     }
     request_make(q, run, run->row.workflow, run->row.definition);
-    batch_copied_image(q->engine, run->row.run, q->loaded.image, run->step, &run->weight);
+    batch_copied_image(q, run->row.run, run->step, &run->weight);
     replay(run, f, !json_is_none(q->input) || !json_is_none(q->config));
+    run_set_by(run, NULL);
 }
 
 Request *engine_replay(Engine *e, const RunReplay *asked, RunReady ready, void *ctx) {
@@ -342,6 +343,7 @@ Request *engine_replay(Engine *e, const RunReplay *asked, RunReady ready, void *
     q->new_thread = mem_strdup(asked->new_thread);
     q->input = json_ref(asked->input);
     q->config = json_ref(asked->config);
+    q->by = mem_strdup(asked->by);
     q->replays = true;
     request_read(q, replay_read);
     return q;

@@ -103,7 +103,10 @@ struct Run {
     void *hooks_ctx;
     Json debug;   /* the debugger's own; null: none */
     Json by_hand; /* what a person changes with the record that comes next, as HOOK_CHANGE has it */
-    bool by_hand_after;     /* after the node that it is of */
+    bool by_hand_after; /* after the node that it is of */
+    Json by;      /* who asks for what is recorded now (run_set_by()); JSON_NONE: nobody said */
+    bool by_told; /* something was recorded with it */
+    bool by_once; /* it is said with one record more */
     struct Choice *choices; /* of edges, since its last record (choice.h) */
     size_t nchoices, choices_cap;
     RunOnly only;

@@ -115,11 +115,13 @@ static void on_text(void *ctx, Buf *text) {
 static void call(Exchange *x) {
     const Operation *op = route_operation(x->match.route);
     Client *client = x->server->options.client;
+    const char *by = x->asker.name[0] ? x->asker.name : NULL;
     if (op->read || op->make || !operation_is_of_run(op)) {
-        operation_call(client_host(client), op->name, json_ref(x->args),
-                       (Reply){.give = on_reply, .ctx = x, .text = op->read ? on_text : NULL});
+        operation_call(
+            client_host(client), op->name, json_ref(x->args),
+            (Reply){.give = on_reply, .ctx = x, .text = op->read ? on_text : NULL, .by = by});
     } else {
-        client_call(client, op->name, json_ref(x->args), on_reply, x);
+        client_call_for(client, &(ClientCall){op->name, json_ref(x->args), by, on_reply, x});
     }
 }
 

@@ -23,6 +23,7 @@ typedef struct Call {
     Client *client; /* NULL: it has gone */
     struct Call *next;
     Json id;
+    char *by; /* who asks, where the client says; NULL */
 } Call;
 
 typedef struct Stream {
@@ -201,6 +202,7 @@ static bool call_leaves(Call *call) {
 
 static void call_free(Call *call) {
     json_unref(call->id);
+    mem_free(call->by);
     mem_free(call);
 }
 
@@ -267,9 +269,12 @@ static bool do_call(Client *c, Json id, Json line, Error *err) {
         return false;
     }
     Call *call = mem_zalloc(sizeof *call);
-    *call = (Call){.client = c, .next = c->calls, .id = json_ref(id)};
+    *call = (Call){.client = c,
+                   .next = c->calls,
+                   .id = json_ref(id),
+                   .by = mem_strdup(json_object_text(line, "by"))};
     c->calls = call;
-    operation_call(c->server->host, op->name, args, (Reply){on_reply, call, on_text});
+    operation_call(c->server->host, op->name, args, (Reply){on_reply, call, on_text, call->by});
     return true;
 }
 

@@ -8,6 +8,7 @@
  *     client   {"request_id": 1, "call": "step", "args": {"thread": "t", "kind": "over"}}
  *     server   {"request_id": 1, "answer": {...}}        or   {"request_id": 1, "error": {"code", "message", ...}}
  *
+ * A call may say `by`, who asks for it: a server does, for whoever has a token. It is on record with what the call changes.
  * A line that has no request_id is answered without one. A call is any operation of the table (operation.h); of those that belong to a run only such as this process
  * holds, and another is refused as not_held. Calls are answered as they are done, not always in order.
  *

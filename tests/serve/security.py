@@ -331,9 +331,62 @@ def secrets_stay_hidden(world):
                 raise Broken(f"the secret is told: {text[:1000]!r}")
 
 
+def history(s, thread):
+    """Who asked for what, by the history of a run."""
+    return [[c.status, c.by] for c in s.ask("GET", f"/runs/{thread}/history").gives(200).json.checkpoints if c.by]
+
+
+def who_did_what(world):
+    """the name of the token is in the history of a run with what it asked for, and in the versions of a workflow"""
+    ann, bob = token(world, "ann", "admin"), token(world, "bob", "run")
+    with Server(world, "--auth", token=ann) as s:
+        s.ask("PUT", "/workflows/ask", {"text": ASK}).gives(200)
+        world.same([v.by for v in s.ask("GET", "/workflows/ask").json.versions], ["ann"])
+        s.ask("POST", "/runs", {"workflow": "ask", "thread": "t"}, token=bob).gives(201)
+        s.until("t", "interrupted")
+        s.ask("POST", "/runs/t/state", {"set": [[["n"], 1]]}).gives(200)
+        s.ask("POST", "/runs/t/fork", {"new_thread": "f"}, token=bob).gives(200)
+        s.ask("POST", "/runs/f/cancel", {}).gives(200)
+        s.ask("POST", "/runs/t/resume", {"decision": "go"}, token=bob).gives(200)
+        s.until("t", "completed")
+        s.ask("POST", "/runs/t/replay", {"new_thread": "r"}).gives(200)
+        s.until("r", "completed")
+        world.same(history(s, "t"), [["started", "bob"], ["updated", "ann"], ["completed", "bob"]])
+        world.same(history(s, "f"), [["forked", "bob"], ["cancelled", "ann"]])
+        world.same(history(s, "r")[0], ["started", "ann"])
+    shown = world("history", "t").gives(0).out
+    if "completed by bob" not in shown or "updated by ann" not in shown:
+        raise Broken(f"the history does not say who: {shown}")
+    document = world("history", "t", "--json").gives(0).json
+    world.same([c.get("by") for c in document if c["status"] == "updated"], ["ann"])
+
+
+def who_changed_a_run_under_way(world):
+    """what is done in a debug session has the name of the token too, as has what another process does for the server"""
+    ann, bob = token(world, "ann", "debug"), token(world, "bob", "admin")
+    with Server(world, "--auth", token=bob) as s:
+        s.ask("POST", "/runs", {"definition": flow_of(SHORT), "thread": "d", "debug": {"pause_on_start": True}}).gives(201)
+        s.paused("d")
+        s.ask("POST", "/debug/d/variables", {"path": ["x"], "value": 1}, token=ann).gives(200)
+        s.ask("POST", "/debug/d/continue", {}, token=ann).gives(200)
+        s.until("d", "completed")
+        said = history(s, "d")
+        world.same(said[0], ["started", "bob"])
+        if ["resumed", "ann"] not in said or [None, "ann"] == said[-1]:
+            raise Broken(f"who continued is not said: {said}")
+        if [entry for entry in said if entry[0] == "completed"]:
+            raise Broken(f"what a node did is said to be asked for: {said}")
+        world.write("slow.yaml", "name: slow\nnodes:\n  - {name: a, shell: 'sleep 600'}\n")
+        other = world.start("run", "slow.yaml", "--thread", "o")
+        world.until(lambda: s.ask("GET", "/runs/o").status == 200 and s.run("o").owner, "another process has it")
+        s.ask("POST", "/runs/o/cancel", {}).gives(200)
+        other.communicate()
+        world.same(history(s, "o"), [["cancelled", "bob"]])
+
+
 CASES = [from_another_site, only_with_a_token, tokens_in_no_log, scopes_of_every_row, signing_in, at_other_addresses,
          names_that_lead_elsewhere, lines_that_end_early, bodies_that_are_too_much, two_readings, whoever_leaves_at_once,
-         secrets_stay_hidden]
+         secrets_stay_hidden, who_did_what, who_changed_a_run_under_way]
 
 if __name__ == "__main__":
     sys.exit(run_all(CASES, sys.argv[1]))

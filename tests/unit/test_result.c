@@ -259,6 +259,82 @@ static void what_a_person_gave_is_said_with_it(void **state) {
     json_unref(r);
 }
 
+static bool note_by(void *ctx, const Checkpoint *c) {
+    Json by = result_by(c);
+    if (!json_is_none(by)) {
+        buf_printf(ctx, "%s%s/%s by %s", ((Buf *)ctx)->len ? ", " : "", c->node, c->status,
+                   json_string_data(&by));
+    }
+    json_unref(by);
+    return true;
+}
+
+static void expect_by(const char *thread, const char *want) {
+    RunRow row = {0};
+    Buf got = BUF_INIT;
+    assert_true(store_find(host.store, thread, &row, &host.err));
+    assert_true(store_history(host.store, row.run, 1, note_by, NULL, &got, &host.err));
+    assert_string_equal(got.len ? got.data : "", want);
+    buf_clear(&got);
+    run_row_clear(&row);
+}
+
+static const char asked[] = "config: {interrupt_before: [b]}\nnodes:\n"
+                            "  - {name: a, jq: '{a: 1}'}\n"
+                            "  - {name: b, jq: '{b: .x}'}\n"
+                            "  - {name: c, jq: '{c: .b}'}\n";
+
+static void who_asked_for_a_step_is_said_with_it(void **state) {
+    (void)state;
+    int64_t seq;
+    RunRow row = {0};
+    host_run(asked, NULL);
+    host_fresh();
+    expect_by("t", "");
+    Json set = parse("[[[\"x\"], 5]]");
+    assert_true(engine_update_now(host.engine, &(RunUpdate){.thread = "t", .set = set, .by = "ann"},
+                                  &seq, &host.err));
+    expect_by("t", "/updated by ann");
+    host_resume(&(RunResume){.thread = "t", .set = set, .by = "bob"});
+    host_fresh();
+    expect_by("t", "/updated by ann, /updated by bob, b/resumed by bob");
+    Json r = read_thread("t", json_none());
+    expect_result(r, "b", "{}");
+    expect_json(json_array_get(result_of(r, "b", 1), 3), "{\"update\":{\"b\":5}}");
+    expect_result(r, "c", "{\"update\":{\"c\":5}}");
+    json_unref(r);
+    json_unref(set);
+    run_row_clear(&row);
+}
+
+static void who_asked_is_said_with_the_next_step_where_nothing_else_is_recorded(void **state) {
+    (void)state;
+    host_start("nodes:\n  - {name: a, jq: '{a: 1}'}\n  - {name: b, jq: '{b: 1}'}\n", "t", NULL);
+    host_fresh();
+    host_resume(&(RunResume){.thread = "t", .by = "ann"});
+    host_fresh();
+    expect_by("t", "a/completed by ann");
+    Json r = read_thread("t", json_none());
+    expect_result(r, "a", "{\"update\":{\"a\":1}}");
+    json_unref(r);
+}
+
+static void who_asked_outlives_the_checkpoints_around(void **state) {
+    (void)state;
+    RunRow row = {0};
+    PruneReport report = {0};
+    PruneRule rule = {.keep_last = 3, .result = result_by_value};
+    host_run(asked, NULL);
+    host_fresh();
+    host_resume(&(RunResume){.thread = "t", .by = "ann"});
+    host_fresh();
+    assert_true(store_find(host.store, "t", &row, &host.err));
+    assert_true(chain_prune(host.store, &row, &rule, &report, &host.err));
+    assert_true(report.folded > 0);
+    expect_by("t", "b/resumed by ann");
+    run_row_clear(&row);
+}
+
 /* ---- what becomes of them ---- */
 
 static void a_result_outlives_the_change_that_it_points_at(void **state) {
@@ -287,6 +363,9 @@ static void what_is_no_result_gives_none(void **state) {
         "false",
         "[99, -1, \"nope\", [], [1, 2], [[]], {\"a\": 1}]",
         "{\"at\": [1, -1], \"set\": [1, \"x\", []], \"by_hand\": 5, \"error\": 1}",
+        "{\"by\": 5, \"as\": 3}",
+        "{\"by\": \"x\", \"as\": {\"by\": \"y\", \"as\": [[]]}}",
+        "{\"by\": \"x\"}",
         "{\"at\": [99, 99], \"by_hand\": [5, [], [[]], [5], {}], \"update\": []}"};
     static const char *const images[] = {
         "null", "[]", "[[], {\"1\": []}]",
@@ -339,6 +418,9 @@ int main(void) {
         TEST(a_failure_says_its_error_and_so_does_an_attempt),
         TEST(a_task_says_its_variables_and_its_error),
         TEST(what_a_person_gave_is_said_with_it),
+        TEST(who_asked_for_a_step_is_said_with_it),
+        TEST(who_asked_is_said_with_the_next_step_where_nothing_else_is_recorded),
+        TEST(who_asked_outlives_the_checkpoints_around),
         TEST_ALL(a_result_outlives_the_change_that_it_points_at),
         TEST(what_is_no_result_gives_none),
     };
