@@ -313,11 +313,12 @@ static void on_reply(void *ctx, Json answer, const Error *err) {
 
 static void do_call(TalkCall *c) {
     Client *client = c->talk->server->options.client;
+    const char *by = c->talk->asker.name[0] ? c->talk->asker.name : NULL;
     if (c->op->read || c->op->make || !operation_is_of_run(c->op)) {
         operation_call(client_host(client), c->op->name, json_ref(c->args),
-                       (Reply){.give = on_reply, .ctx = c});
+                       (Reply){.give = on_reply, .ctx = c, .by = by});
     } else {
-        client_call(client, c->op->name, json_ref(c->args), on_reply, c);
+        client_call_for(client, &(ClientCall){c->op->name, json_ref(c->args), by, on_reply, c});
     }
 }
 
