@@ -256,9 +256,8 @@ Json param_json(const ParamInfo *info, const YamlNode *value);
 
 /* Where in a value something is wrong. */
 typedef struct ParamFault {
-    int item;     /* of a list; -1: the value as a whole */
-    int field;    /* of that item, a map; -1: the item as a whole */
-    bool unknown; /* it is the key of the field that is wrong */
+    int item;  /* of a list; -1: the value as a whole */
+    int field; /* of that item, a map; -1: the item as a whole */
 } ParamFault;
 
 /* param_read() of config.h, which also says where. */

@@ -8,7 +8,6 @@
 #include "json_parse.h"
 #include "json_print.h"
 #include "loader.h"
-#include "suggest.h"
 
 #include <string.h>
 
@@ -212,25 +211,6 @@ static bool read_object(const Reading *r, Json value, Param *out) {
 
 /* ---- lists of objects ---- */
 
-/* Every key of the object must be a field. */
-static bool check_fields(const Reading *r, Json object) {
-    Json key, value;
-    for (size_t pos = 0, i = 0; json_object_next(object, &pos, &key, &value); i++) {
-        const char *text = json_string_data(&key);
-        size_t len = json_string_len(key), k = 0;
-        Suggestion nearest = suggestion_for(text, len);
-        while (k < r->info->nfields && !json_string_is(key, r->info->fields[k].name)) {
-            suggestion_offer(&nearest, r->info->fields[k++].name);
-        }
-        if (k == r->info->nfields) {
-            *r->where = (ParamFault){r->where->item, (int)i, true};
-            return error_set(r->err, ERR_DATA, "`%s` is no key of it%s", shown(text, len),
-                             did_you_mean_this(nearest.best));
-        }
-    }
-    return true;
-}
-
 /* The field as it is read; JSON_NONE without an error when there is none. */
 static bool read_field(const Reading *r, const ParamInfo *field, Json object, Json *out) {
     Json value = json_object_get_c(object, field->name), key, other;
@@ -250,11 +230,11 @@ static bool read_field(const Reading *r, const ParamInfo *field, Json object, Js
     return fine;
 }
 
-/* The object with defaults in place; JSON_NONE with the error set when it is not right. */
+/* The object with defaults in place, and without keys that are no fields; JSON_NONE with the error set when it is not
+ * right. */
 static Json read_item(const Reading *r, Json item) {
-    bool fine = json_kind(item) == JSON_OBJECT
-                    ? check_fields(r, item)
-                    : error_set(r->err, ERR_DATA, "it must be a map (`key: value`).");
+    bool fine = json_kind(item) == JSON_OBJECT ||
+                error_set(r->err, ERR_DATA, "it must be a map (`key: value`).");
     Json out = json_object(), value;
     for (size_t i = 0; fine && i < r->info->nfields; i++) {
         fine = read_field(r, &r->info->fields[i], item, &value);
@@ -315,7 +295,7 @@ static const struct {
 
 bool param_read_at(const ParamInfo *info, Json value, bool lenient, Param *out, ParamFault *where,
                    Error *err) {
-    *where = (ParamFault){-1, -1, false};
+    *where = (ParamFault){-1, -1};
     Reading r = {info, lenient, where, err};
     JsonKind taken = readers[info->type].taken, also = readers[info->type].also;
     Json parsed = json_none();

@@ -108,8 +108,7 @@ static void load_plain(ParamLoad *p) {
             wrong = wrong->items[where.item];
         }
         if (where.field >= 0 && wrong->kind == YAML_MAP && (size_t)where.field < wrong->n) {
-            const YamlPair *pair = &wrong->pairs[where.field];
-            wrong = where.unknown ? pair->key : pair->value;
+            wrong = wrong->pairs[where.field].value;
         }
         report_at(p->c->ld->reporter, wrong->spot, "%s", err.msg);
     }

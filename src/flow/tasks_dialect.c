@@ -161,6 +161,17 @@ static bool is_from_query(const Task *task, size_t param) {
     return false;
 }
 
+/* Those of the objects in a list. */
+static void look_into_items(Loader *ld, const ParamInfo *info, const YamlNode *list) {
+    char where[80];
+    snprintf(where, sizeof where, "an item of `%s`", info->name);
+    for (size_t i = 0; list->kind == YAML_LIST && i < list->n; i++) {
+        if (list->items[i]->kind != YAML_MAP) continue;
+        look_for_keys(ld, list->items[i],
+                      (KeyList){.params = info->fields, .nparams = info->nfields}, where);
+    }
+}
+
 static void load_config_param(TaskLoad *t, size_t i) {
     Loader *ld = t->c->ld;
     const Kind *kind = t->node->kind;
@@ -175,6 +186,7 @@ static void load_config_param(TaskLoad *t, size_t i) {
                   "`%s` is missing in `config`, which %s %s task needs: %s.", info->name,
                   article(kind), kind->name, info->help);
     }
+    if (value && info->type == PARAM_OBJECTS) look_into_items(ld, info, value);
     load_param(t->c, t->node, info, pair, out);
 }
 

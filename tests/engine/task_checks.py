@@ -131,6 +131,22 @@ def h3_refused(world):
     refused(world, "check_http_json", {"assertions": ONE + ONE}, "Two assertions are called `a`")
 
 
+def f9_unknown_keys_of_an_assertion(world):
+    """F9: a key of an assertion that nobody reads is a warning, an error with --strict; the task runs"""
+    odd = [{**ONE[0], "operater": "eq", "description": "x"}]
+    tested = json_check("http://127.0.0.1:1/", assertions=odd)
+    answer = check(world, tested).gives(DONE)
+    answer.says("warning", "`operater` is no key", "did you mean `operator`?", "`description` is no key")
+    world("check", "--strict", "test.yaml").gives(FAILED).says("error", "`operater` is no key")
+    with Server(world) as server:
+        url = f"{server.url}/json?" + '{"a":1}'
+        play(world, json_check(url, assertions=odd))
+        checked = json_check(url)
+        checked["configVars"] = {"assertions": "odd"}
+        answer = play(world, checked, config={"odd": odd})
+        world.same(outputs(answer)["passedAssertions"], ["a"])
+
+
 def k12_defaults(world):
     """K12: 10s, 5s, 10MB, wait, wait, fail; assertions are required"""
     shown = world("kinds", "check_http_metrics").gives(DONE).out
@@ -178,6 +194,6 @@ def h6_missing(world):
 
 if __name__ == "__main__":
     here = sys.modules["__main__"]
-    cases = [case for prefix in ("k11_", "h1_", "h2_", "h3_", "k12_", "h6_")
+    cases = [case for prefix in ("f9_", "k11_", "h1_", "h2_", "h3_", "k12_", "h6_")
              for case in cases_of(here, prefix)]
     sys.exit(run_all(choose(cases, sys.argv[2:]), sys.argv[1]))

@@ -674,7 +674,17 @@ static void assertions_are_checked(void **state) {
     static const Case cases[] = {
         {"tasks:\n- name: check_http_json\n  config:\n    url: x\n    assertions:\n"
          "    - {qery: .x, operator: eq, value: 1}\n",
-         "6:8: `assertions`, item 1: `qery` is no key of it; did you mean `query`?\n"},
+         "6:7: `assertions`, item 1: `name` is missing: what it is called, once.\n"
+         "6:8: warning: `qery` is no key of an item of `assertions` and is ignored; did you mean "
+         "`query`?\n"},
+        {"tasks:\n- name: check_http_json\n  config:\n    url: x\n    assertions:\n"
+         "    - {name: a, query: .a, exists: true, description: x}\n"
+         "    - {name: b, query: .b, exists: true, description: x}\n",
+         "6:42: warning: `description` is no key of an item of `assertions` and is ignored.\n"},
+        {"tasks:\n- name: check_http_metrics\n  config:\n    url: x\n    assertions:\n"
+         "    - {name: a, metric: m, operator: eq, label: {}}\n",
+         "6:42: warning: `label` is no key of an item of `assertions` and is ignored; did you mean "
+         "`labels`?\n"},
         {"tasks:\n- name: check_http_json\n  config:\n    url: x\n    assertions:\n"
          "    - {name: a, operator: eq, value: 1}\n",
          "6:7: `assertions`, item 1: `query` is missing: jq over the answer.\n"},
