@@ -43,7 +43,8 @@ typedef struct Request Request;
 #define EVENTS(X)                                                                                        \
     X(START, start)         /* the run begins or goes on; data: {"workflow", "resumed": bool,           \
                                "trace"? (of one that has: {"traceparent", "tracestate"?, "parent"?})} */ \
-    X(NODE, node)           /* a node begins in a frame; data: {"kind", "attempt", "span"? (its id)} */ \
+    X(NODE, node)           /* a node begins in a frame, or is a task that is skipped there; data:      \
+                               {"kind", "attempt", "title"?, "span"? (its id, unless it is skipped)} */ \
     X(LOG, log)             /* output of a node; data: {"stream", "text", "progress": true if the line  \
                                says how far it is} */                                                   \
     X(STEP, step)           /* a checkpoint was made: node, frame, status, update (what the node gave   \

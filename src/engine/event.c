@@ -77,15 +77,21 @@ static Json span_of(const Frame *f) {
     return json_string_c(text);
 }
 
-void frame_tell_node(Frame *f, const Node *node) {
-    if (!run_wants(f->run, EVENT_NODE)) return;
+static void tell_node(Frame *f, const Node *node, Json span) {
     bool titled = node->task && !json_is_none(node->task->title);
-    Json data =
-        OBJECT(KEY("kind", node->kind->name), KEY("attempt", json_int(frame_top(f)->attempt + 1)),
-               KEY("title", titled ? task_title(f) : json_none()),
-               KEY("parent_frame", f->parent ? json_int(f->parent->id) : json_none()),
-               KEY("span", span_of(f)));
+    Json data = OBJECT(
+        KEY("kind", node->kind->name), KEY("attempt", json_int(frame_top(f)->attempt + 1)),
+        KEY("title", titled ? task_title(f) : json_none()),
+        KEY("parent_frame", f->parent ? json_int(f->parent->id) : json_none()), KEY("span", span));
     engine_tell(f->run, f, (Event){.type = EVENT_NODE, .node = node->name, .data = data});
+}
+
+void frame_tell_node(Frame *f, const Node *node) {
+    if (run_wants(f->run, EVENT_NODE)) tell_node(f, node, span_of(f));
+}
+
+void frame_tell_skipped(Frame *f, const Node *node) {
+    if (run_wants(f->run, EVENT_NODE)) tell_node(f, node, json_none());
 }
 
 void engine_clear_events(Engine *e) {

@@ -380,9 +380,12 @@ static void go(Frame *f, const LetGo *let) {
 }
 
 static void skip(Frame *f, const LetGo *let) {
+    const Node *node = frame_top(f)->node;
+    bool begun = frame_position(f) != HOOK_BEFORE;
     json_unref(unparked(f));
     frame_unwind(f, f->nlevels - 1);
     tell_resumed(f, let->word);
+    if (node->task && !begun) frame_tell_skipped(f, node);
     frame_skip(f, let->output);
 }
 

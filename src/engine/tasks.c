@@ -613,18 +613,21 @@ static void begin_resolved(Frame *f) {
         return;
     }
     if (!sleeps && !work) {
+        frame_tell_node(f, node);
         error_set(&err, ERR_USAGE, "Tasks of the kind `%s` cannot be run here.", node->kind->name);
         frame_fail_with(f, "kind", &err);
         return;
     }
     int64_t ms = sleeps ? f->params[TASK_SLEEP_FOR].number : 0;
     if (sleeps && !ms) {
+        frame_tell_node(f, node);
         task_finish(f, json_null());
         return;
     }
     f->since = engine_time(f->run->engine);
     Json wait = sleeps ? WAIT_FOR(WAIT_SLEEP, json_int(f->since + ms)) : work_wait(f, node, &err);
     if (json_is_none(wait)) {
+        frame_tell_node(f, node);
         frame_fail_with(f, "prepare", &err);
         return;
     }
@@ -639,15 +642,16 @@ void task_begin(Frame *f) {
     bool ok = is_wanted(f, &go, &err);
     frame_drop_params(f);
     if (ok && !go) {
+        frame_tell_skipped(f, frame_top(f)->node);
         task_skip(f, json_none());
         return;
     }
     task_note_begun(f, true);
-    if (!ok) {
-        frame_fail_with(f, "if", &err);
-    } else if (!task_resolve(f, &err)) {
-        frame_fail_with(f, "config", &err);
-    } else {
+    bool fits = ok && task_resolve(f, &err);
+    if (fits) {
         begin_resolved(f);
+    } else {
+        frame_tell_node(f, frame_top(f)->node);
+        frame_fail_with(f, ok ? "config" : "if", &err);
     }
 }

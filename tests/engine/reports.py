@@ -15,7 +15,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 from playbook import (background, choose, concurrent, fails, hangs, matrix, options, run_tasks,
-                      shell, task, waits_for, write_test)  # noqa: E402
+                      shell, task, waits_for, works, write_test)  # noqa: E402
 from world import Broken, DONE, FAILED, USAGE, WAITING, cases_of, run_all  # noqa: E402
 
 CHILDREN = {"testsuites": {"testsuite"}, "testsuite": {"properties", "testcase"},
@@ -108,6 +108,27 @@ def report_allowed(world):
     world.same({name: verdict for name, verdict in verdicts(suite).items() if name != "Retried"},
                {"Expected": "skipped", "A": "passed", "B": "skipped"})
     answer.says("allowed", "0 failed")
+
+
+def report_titles(world):
+    """a task has its title however soon it ends: at once, skipped, or failed before it began"""
+    tasks = [works(title="At once ${v}"), shell("exit 1", title="Passed over ${v}", if_="| false"),
+             run_tasks(works(), title="Held ${v}", if_="| false"),
+             task("sleep", title="Never began ${v}", configVars={"duration": "v"})]
+    titles = ["At once x", "Passed over x", "Held x", "Never began x"]
+    suite, answer = play(world, *tasks, config={"v": "x"}, code=FAILED)
+    world.same(list(verdicts(suite).items()), list(zip(titles, ["passed", "skipped", "skipped", "failure"])))
+    answer.says("sleep: At once x  completed", "sleep-2: Never began x  failed")
+    lines = world("run", "test.yaml", "--stream", "events").gives(FAILED).lines
+    world.same([e["title"] for e in lines if e.get("event", e.get("type")) == "node"], titles)
+
+
+def report_titles_in_kinds(world):
+    """titles of tasks inside a kind from outside are there, too"""
+    world.write("kinds/pause.yaml", "kind: pause\ntasks:\n  - {name: sleep, title: Inner, config: {duration: 0}}\n")
+    suite, answer = play(world, task("pause", title="Outer"), kinds=["kinds"])
+    world.same(verdicts(suite), {"Inner": "passed"})
+    answer.says("Outer / Inner")
 
 
 def report_container_fails(world):
