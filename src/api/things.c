@@ -62,7 +62,7 @@ const ShapeName thing_shapes[] = {
      "{depth: int, frame: int, node?: text, kind?: text, file?: text, line?: int, column?: int, "
      "workflow: text}"},
     {"BREAKPOINT",
-     "{id: int, type: text, node?: text, task_index?: int, task_id?: text, task_name?: text, "
+     "{id: int, type: text, node?: text, task_index?: int, task_id?: text, task_name?: text, task_title?: text, "
      "file?: text, line?: int, condition?: text, state?: object, error?: text, caught?: bool, "
      "ignore_count?: int, hit_condition?: text, log_message?: text, once?: bool, group?: text, "
      "metadata?: any, position: text, enabled: bool, hit_count: int, ignore_from?: int, "

@@ -76,7 +76,8 @@ static void add_target(View *v, Json b) {
         view_puts(v, "any node");
     } else {
         view_format(v, b, "[{node}][task {task_index}][task with id {task_id}]");
-        view_format(v, b, "[tasks of kind {task_name}][{file}][:{line}]");
+        view_format(v, b, "[tasks of kind {task_name}][task titled \"{task_title}\"]");
+        view_format(v, b, "[{file}][:{line}]");
     }
     if (!json_string_is(field_get(b, "position"), "before")) view_format(v, b, "[ ({position})]");
 }
@@ -319,7 +320,8 @@ const ConsoleCommand breakpoint_commands[] = {
      "SPEC is NODE, NODE:after, NODE:error, FILE:LINE, LINE (of the main file), changed:PATH for the "
      "step that changes the state there, state:PATH=JSON for the one that makes it so, error for what "
      "nobody handles, caught for every error; with `if EXPR` behind it only when that holds. `if EXPR` "
-     "alone is tried at every node. A NODE may have * and ? in it, and be OUTER/NODE.",
+     "alone is tried at every node. A NODE may have * and ? in it, and be OUTER/NODE, or the title of a task; one with a "
+     "colon or an `if` in it stands in quotes.",
      "break deploy if .tries > 2", .offers = OFFERS_BREAK, .read = read_break,
      .operation = "breakpoint_set", .view = view_breakpoint},
     {"tbreak", "tb", "SPEC", "stop at a place, once", NULL, "tbreak flow.yaml:12",

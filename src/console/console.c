@@ -531,11 +531,14 @@ static void offer_words(Offer *o, const char *words) {
     }
 }
 
-static void offer_nodes(Offer *o, Console *c) {
+/* Their names, and the titles of tasks. */
+static void offer_nodes(Offer *o, Console *c, bool titles) {
     Json answer = console_ask(c, "nodes", json_none()), nodes = field_get(answer, "nodes");
     for (size_t i = 0; i < json_array_len(nodes); i++) {
         Json name = field_get(json_array_get(nodes, i), "name");
+        Json title = titles ? field_get(json_array_get(nodes, i), "title") : json_none();
         if (field_is_text(name)) offer(o, json_string_data(&name), json_string_len(name), "");
+        if (field_is_text(title)) offer(o, json_string_data(&title), json_string_len(title), "");
     }
     json_unref(answer);
 }
@@ -575,9 +578,9 @@ static Json complete(void *console, const char *line, size_t cursor, size_t *fro
         }
         break;
     case OFFERS_WORDS: offer_words(&o, c.words); break;
-    case OFFERS_NODE: offer_nodes(&o, console); break;
+    case OFFERS_NODE: offer_nodes(&o, console, false); break;
     case OFFERS_BREAK:
-        offer_nodes(&o, console);
+        offer_nodes(&o, console, true);
         offer_words(&o, "caught changed: error if state:");
         break;
     case OFFERS_EXPRESSION: offer_found(&o, console, "expression", from); break;

@@ -12,6 +12,7 @@
 #include "mem.h"
 #include "problems.h"
 #include "suggest.h"
+#include "title_match.h"
 #include "utf8.h"
 
 #include <assert.h>
@@ -212,16 +213,17 @@ static bool read_type(Breakpoint *b, Error *err) {
                   : has_field(b, "condition")  ? BREAK_CONDITIONAL
                                                : BREAK_TYPES;
         return b->type != BREAK_TYPES ||
-               error_set(err, ERR_USAGE,
-                         "A breakpoint needs a place (`node`, `task_index`, `task_id`, "
-                         "`task_name`, or `file` and `line`), a `condition`, a `state`, or type "
-                         "\"exception\".");
+               error_set(
+                   err, ERR_USAGE,
+                   "A breakpoint needs a place (`node`, `task_index`, `task_id`, "
+                   "`task_name`, `task_title`, or `file` and `line`), a `condition`, a `state`, or type "
+                   "\"exception\".");
     }
     int type = find_type(given);
     b->type = (BreakType)type;
     return type >= 0 || fail_word("type", given,
-                                  "node, task_index, task_id, task_name, source, conditional, "
-                                  "state or exception",
+                                  "node, task_index, task_id, task_name, task_title, source, "
+                                  "conditional, state or exception",
                                   err);
 }
 
@@ -496,6 +498,15 @@ static Json take_away(Json spec, const char *name) {
     return spec;
 }
 
+void breakpoint_take_title(Breakpoint *b) {
+    Json title = json_ref(json_object_get_c(b->spec, "node"));
+    b->spec = json_object_with(take_away(b->spec, "node"), "task_title", title);
+    b->place = BREAK_TASK_TITLE;
+    b->type = b->type == BREAK_NODE ? BREAK_TASK_TITLE : b->type;
+    b->spec = OBJECT_ADD(b->spec, KEY("type", break_types[b->type].name));
+    b->has_path = false;
+}
+
 /* The type is what the fields say again when the one that said it has gone. A new place stands for the one
  * before. */
 static Json merge_field(Json spec, Json key, Json value) {
@@ -587,6 +598,9 @@ bool breakpoint_hit(Breakpoint *b, const HookPlace *place, Json state, const Jso
                      : place->position == b->position &&
                            (b->type != BREAK_EXCEPTION || b->caught || !place->caught);
     *pauses = false;
+    if (meant && b->place == BREAK_TASK_TITLE) {
+        meant = title_is(place->node, json_object_get_c(b->spec, "task_title"), state);
+    }
     if (!b->enabled || !meant ||
         (b->error && !holds(b, b->error, "expression over the error", place, place->error, vars)) ||
         (b->condition && !holds(b, b->condition, "condition", place, state, vars))) {

@@ -5,12 +5,15 @@
  *
  *     id            a number, given by the session
  *     type          "node" (name, "sub/name" or a glob), "task_index", "task_id", "task_name" (any node of
- *                   that kind), "source" (file and line), "conditional", "state", "exception". May be left
+ *                   that kind), "task_title", "source" (file and line), "conditional", "state", "exception". May be left
  *                   out where the other fields say it
  *     node          of "node": a name, PATH/NAME (nodes around it, or workflows), with * and ? and [..]
  *     task_index    of "task_index": 0-based place of a task in the order of the file, in all its lists:
  *                   a task comes before those inside it, and those before what follows it. The tasks of
  *                   other files come after those of the main one, in the order in which it names them
+ *     task_title    of "task_title": the title of tasks, as it is written, or with its placeholders filled in
+ *                   from what the task sees when it is reached. A "node" that no node is called is taken
+ *                   for the title of a task, where there is one, and becomes a "task_title"
  *     task_id, task_name, file, line
  *     position      "before" (default), "after", "on_error": when the node fails, caught or not
  *     condition     jq over what the node sees; only false and null (and no output) do not hold. Without a
@@ -33,7 +36,7 @@
  * to; why its condition failed last). A listing can be given back as it is: what is only of listings is
  * left out, and so is a field that is null.
  *
- * There is at most one place (node, task_index, task_id, task_name, or file and line). "conditional",
+ * There is at most one place (node, task_index, task_id, task_name, task_title, or file and line). "conditional",
  * "state" and "exception" may have one too, and then are only at it.
  *
  * A *hit* is a match of everything but ignore_count and hit_condition: place, position, condition and
@@ -119,12 +122,16 @@ void breakpoint_free(Breakpoint *b); /* accepts NULL */
  * breakpoint_new(). Borrows both. */
 Json breakpoint_merge(Json spec, Json fields);
 
+/* Its node is none: it is the title of a task. */
+void breakpoint_take_title(Breakpoint *b);
+
 Json breakpoint_json(const Breakpoint *b); /* as listed; places are added by breakpoints.h. Given */
 Json breakpoint_stored(const Breakpoint *b); /* as kept in the store; given */
 
 /* What people type, as the fields of a breakpoint; JSON_NONE on error.
  *
- *     NODE, NODE:before, NODE:after, NODE:error       NODE may be a path or a glob
+ *     NODE, NODE:before, NODE:after, NODE:error       NODE may be a path, a glob or the title of a task; in
+ *                                                     quotes, a JSON string, whatever it has in it
  *     FILE:LINE                                       FILE has a dot or a slash in it
  *     error, caught                                   exceptions; a node of that name is error:before
  *     changed:PATH, state:PATH=JSON

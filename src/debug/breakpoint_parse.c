@@ -98,20 +98,46 @@ static Json parse_state(const Typed *t, Error *err) {
     return of_state(OBJECT(KEY("path", slice_json(path)), KEY("equals", value)), t);
 }
 
-static Json at_node(Slice name, const char *position, const Typed *t) {
-    return OBJECT(KEY("type", break_types[BREAK_NODE].name), KEY("node", slice_json(name)),
+static Json at_node(Json name, const char *position, const Typed *t) {
+    return OBJECT(KEY("type", break_types[BREAK_NODE].name), KEY("node", name),
                   KEY("position", position), KEY("condition", expr_of(t)));
 }
 
-static Json parse_place(const Typed *t, Error *err) {
+/* NULL: it is none. */
+static const char *position_of(Slice suffix) {
     static const struct {
         const char *word, *position;
     } suffixes[] = {
         {"before", "before"}, {"after", "after"}, {"error", "on_error"}, {"on_error", "on_error"}};
+    for (size_t i = 0; i < sizeof suffixes / sizeof *suffixes; i++) {
+        if (text_is(suffix.s, slice_len(suffix), suffixes[i].word)) return suffixes[i].position;
+    }
+    return NULL;
+}
+
+static Json parse_quoted(const Typed *t, Error *err) {
+    Error why = ERROR_INIT;
+    const char *close = skip_string(t->target.s, t->target.end);
+    Slice rest = trimmed(close, t->target.end);
+    const char *position =
+        slice_len(rest) && *rest.s == ':' ? position_of(trimmed(rest.s + 1, rest.end)) : NULL;
+    if (slice_len(rest) && !position) {
+        error_set(err, ERR_USAGE,
+                  "After a name in quotes comes :before, :after or :error, or nothing; not `%s`.",
+                  shown(rest.s, slice_len(rest)));
+        return json_none();
+    }
+    Json name = json_parse(t->target.s, (size_t)(close - t->target.s), NULL, &why);
+    if (!json_is_none(name)) return at_node(name, position, t);
+    error_set(err, ERR_SYNTAX, "A name in quotes is a JSON string: %s", why.msg);
+    return name;
+}
+
+static Json parse_place(const Typed *t, Error *err) {
     enum { LINE_DIGITS_MAX = 12 }; /* more than any file has lines */
     const char *colon = t->target.end;
     while (colon > t->target.s && colon[-1] != ':') colon--;
-    if (colon == t->target.s) return at_node(t->target, NULL, t);
+    if (colon == t->target.s) return at_node(slice_json(t->target), NULL, t);
     colon--;
     Slice name = trimmed(t->target.s, colon), suffix = trimmed(colon + 1, t->target.end);
     bool file = slice_len(name) &&
@@ -122,10 +148,10 @@ static Json parse_place(const Typed *t, Error *err) {
         return OBJECT(KEY("type", break_types[BREAK_SOURCE].name), KEY("file", slice_json(name)),
                       KEY("line", line), KEY("condition", expr_of(t)));
     }
-    for (size_t i = 0; i < sizeof suffixes / sizeof *suffixes; i++) {
-        if (slice_len(name) && text_is(suffix.s, slice_len(suffix), suffixes[i].word)) {
-            return at_node(name, suffixes[i].position, t);
-        }
+    const char *position = slice_len(name) ? position_of(suffix) : NULL;
+    if (position) return at_node(slice_json(name), position, t);
+    if (slice_len(name) && slice_len(suffix) && ascii_is_white(colon[1])) { /* "Step 1: build" */
+        return at_node(slice_json(t->target), NULL, t);
     }
     error_set(err, ERR_USAGE,
               "After `%s:` comes before, after or error, or after a file's name (with a dot or a "
@@ -146,9 +172,13 @@ typedef struct Form {
 } Form;
 
 static const Form forms[] = {
-    {"", false, parse_condition},       {"error", false, parse_exception},
-    {"caught", false, parse_exception}, {"changed:", true, parse_changed},
-    {"state:", true, parse_state},      {"", true, parse_place},
+    {"", false, parse_condition},
+    {"error", false, parse_exception},
+    {"caught", false, parse_exception},
+    {"changed:", true, parse_changed},
+    {"state:", true, parse_state},
+    {"\"", true, parse_quoted},
+    {"", true, parse_place},
 };
 
 Json breakpoint_parse(const char *spec, Error *err) {

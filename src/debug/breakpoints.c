@@ -71,6 +71,11 @@ static void find_task_name(NodeIndex *x, const Breakpoint *b, bool own, NodeList
     mem_free(outside.items);
 }
 
+static void find_task_title(NodeIndex *x, const Breakpoint *b, bool own, NodeList *out) {
+    (void)own;
+    index_title(x, field(b, "task_title"), TITLE_BLANK, out);
+}
+
 static void find_source(NodeIndex *x, const Breakpoint *b, bool own, NodeList *out) {
     Json file = field(b, "file");
     index_line(x, &(FileLine){json_string_data(&file), (int)number_field(b, "line"), own}, out);
@@ -79,8 +84,11 @@ static void find_source(NodeIndex *x, const Breakpoint *b, bool own, NodeList *o
 /* own: the index is that of the workflow, not of nodes that came later. */
 static void (*const finders[BREAK_PLACES])(NodeIndex *, const Breakpoint *, bool own,
                                            NodeList *) = {
-    [BREAK_NODE] = find_node,       [BREAK_TASK_INDEX] = find_task_index,
-    [BREAK_TASK_ID] = find_task_id, [BREAK_TASK_NAME] = find_task_name,
+    [BREAK_NODE] = find_node,
+    [BREAK_TASK_INDEX] = find_task_index,
+    [BREAK_TASK_ID] = find_task_id,
+    [BREAK_TASK_NAME] = find_task_name,
+    [BREAK_TASK_TITLE] = find_task_title,
     [BREAK_SOURCE] = find_source,
 };
 
@@ -179,6 +187,13 @@ static void offer_names(Breakpoints *p, BreakType place, Suggestion *s) {
             offer(p, s, node->name);
         }
     }
+    bool titles = place == BREAK_NODE || place == BREAK_TASK_TITLE;
+    for (size_t i = 0; titles && i < index_count(x); i++) {
+        const Task *task = index_at(x, i)->task;
+        if (task && json_kind(task->title) == JSON_STRING) {
+            offer(p, s, json_string_data(&task->title)); /* a short text is in the Json itself */
+        }
+    }
     for (size_t kind = 0; place == BREAK_TASK_NAME && kind < KIND_COUNT; kind++) {
         bool row = kind != KIND_OUTSIDE && index_has_kind(x, (KindId)kind);
         if (row) offer(p, s, kinds[kind].name);
@@ -198,6 +213,7 @@ static void offer_names(Breakpoints *p, BreakType place, Suggestion *s) {
 static Json missing(Breakpoints *p, const Breakpoint *b) {
     static const char *const sentences[] = {[BREAK_TASK_ID] = "No task has the id",
                                             [BREAK_TASK_NAME] = "No node of the workflow is a",
+                                            [BREAK_TASK_TITLE] = "No task has the title",
                                             [BREAK_SOURCE] = "No file of the workflow is called"};
     const Flow *flow = index_flow(p->flows[0]);
     if (b->place == BREAK_TASK_INDEX) {
@@ -227,6 +243,15 @@ static Json missing(Breakpoints *p, const Breakpoint *b) {
     return json_string_fmt("%s `%.60s`%s", sentence, text, did_you_mean_this(s.best));
 }
 
+/* One of its nodes has its title as it is written. */
+static bool has_title(const Breakpoint *b) {
+    bool has = false;
+    for (size_t i = 0; i < b->places && !has; i++) {
+        has = title_match(b->at[i], field(b, "task_title")) == TITLE_WRITTEN;
+    }
+    return has;
+}
+
 /* Its expressions have to fit one of its nodes at least. */
 static void verify(Breakpoints *p, Breakpoint *b) {
     Error why = ERROR_INIT;
@@ -238,6 +263,9 @@ static void verify(Breakpoints *p, Breakpoint *b) {
     }
     if (!b->verified) {
         message = node ? json_string_c(why.msg) : missing(p, b);
+    } else if (node && b->place == BREAK_TASK_TITLE && !has_title(b)) {
+        message = json_string_fmt("What the title of `%s` comes to is compared when it is reached.",
+                                  node->name);
     } else if (node && b->place == BREAK_SOURCE && node->line != number_field(b, "line")) {
         message = json_string_fmt("Moved to line %d, where `%s` begins.", node->line, node->name);
     }
@@ -270,6 +298,22 @@ static bool place(Breakpoints *p, Breakpoint *b, size_t flow) {
     return ok;
 }
 
+/* In all flows from one on. A node that none is called in any of them can be the title of a task. False: there would be
+ * too many. */
+static bool place_from(Breakpoints *p, Breakpoint *b, size_t first) {
+    bool fits = true;
+    NodeList titled = {0};
+    for (size_t i = first; fits && i < p->nflows; i++) fits = place(p, b, i);
+    if (b->place != BREAK_NODE || b->places || !fits) return fits;
+    for (size_t i = first; i < p->nflows; i++) {
+        index_title(p->flows[i], field(b, "node"), TITLE_OPEN, &titled);
+    }
+    mem_free(titled.items);
+    if (!titled.n) return true;
+    breakpoint_take_title(b);
+    return place_from(p, b, first);
+}
+
 /* NULL: it is in the lists of nodes alone. */
 static List *list_of(Breakpoints *p, const Breakpoint *b) {
     return b->type == BREAK_STATE       ? &p->on_state
@@ -286,7 +330,6 @@ static size_t find_id(const Breakpoints *p, int64_t id) {
 
 void breakpoints_add(Breakpoints *p, Breakpoint *b) {
     List *list = list_of(p, b);
-    bool fits = true;
     size_t at = p->n && p->all[p->n - 1]->id < b->id ? p->n : find_id(p, b->id);
     assert(at == p->n || p->all[at]->id != b->id);
     p->all = mem_grow(p->all, p->n, &p->cap, sizeof(Breakpoint *));
@@ -294,9 +337,7 @@ void breakpoints_add(Breakpoints *p, Breakpoint *b) {
     p->all[at] = b;
     p->n++;
     if (list) list_add(list, b);
-    for (size_t i = 0; fits && b->place != BREAK_NO_PLACE && i < p->nflows; i++) {
-        fits = place(p, b, i);
-    }
+    bool fits = b->place == BREAK_NO_PLACE || place_from(p, b, 0);
     verify(p, b);
     if (!fits && b->places == 0) {
         set_message(
@@ -342,7 +383,7 @@ void breakpoints_add_flow(Breakpoints *p, const Flow *flow) {
     for (size_t i = 0; i < p->n; i++) {
         Breakpoint *b = p->all[i];
         size_t before = b->places;
-        if (b->place != BREAK_NO_PLACE && place(p, b, p->nflows - 1) && b->places > before &&
+        if (b->place != BREAK_NO_PLACE && place_from(p, b, p->nflows - 1) && b->places > before &&
             !b->verified) {
             verify(p, b);
         }

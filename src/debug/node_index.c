@@ -173,7 +173,8 @@ struct NodeIndex {
     uint32_t *node_marks; /* by the same: the mark of the set that it is in */
     uint32_t *graph_marks;
     uint32_t mark;
-    Names names, graphs;
+    Names names, graphs, titles;
+    int32_t open, *next_open; /* chain of the tasks with placeholders in their titles */
     int32_t of_kind[KIND_COUNT], *same_kind; /* chains */
     Extent *sorted;                          /* by file and place */
 };
@@ -210,6 +211,12 @@ static void add_nodes(NodeIndex *x) {
         names_add(&x->names, x->nodes[i]->name, (int32_t)i);
         x->same_kind[i] = x->of_kind[kind];
         x->of_kind[kind] = (int32_t)i;
+        Json title = x->nodes[i]->task ? x->nodes[i]->task->title : json_none();
+        if (json_kind(title) != JSON_STRING) continue;
+        names_add(&x->titles, json_string_data(&title), (int32_t)i);
+        if (!memchr(json_string_data(&title), '$', json_string_len(title))) continue;
+        x->next_open[i] = x->open;
+        x->open = (int32_t)i;
     }
 }
 
@@ -253,6 +260,9 @@ NodeIndex *index_new(const Flow *flow) {
     x->sorted = mem_zalloc(room * sizeof *x->sorted);
     names_init(&x->names, n);
     names_init(&x->graphs, flow->ngraphs);
+    names_init(&x->titles, n);
+    x->next_open = mem_alloc(room * sizeof *x->next_open);
+    x->open = NOTHING;
     add_nodes(x);
     qsort(x->sorted, x->n, sizeof *x->sorted, compare_extents);
     nest_extents(x);
@@ -263,6 +273,8 @@ void index_free(NodeIndex *x) {
     if (!x) return;
     names_clear(&x->names);
     names_clear(&x->graphs);
+    names_clear(&x->titles);
+    mem_free(x->next_open);
     mem_free(x->nodes);
     mem_free(x->node_marks);
     mem_free(x->graph_marks);
@@ -499,6 +511,17 @@ void index_line(const NodeIndex *x, const FileLine *line, NodeList *out) {
 void index_name(const NodeIndex *x, const char *name, size_t len, NodeList *out) {
     Part part = {name, len, false};
     find_named(x, &part, out);
+}
+
+void index_title(const NodeIndex *x, Json title, TitleMatch least, NodeList *out) {
+    Part part = {json_string_data(&title), json_string_len(title), false};
+    for (int32_t i = NOTHING; (i = names_next(&x->titles, &part, i)) != NOTHING;) {
+        if (title_match(x->nodes[i], title) == TITLE_WRITTEN) nodes_add(out, x->nodes[i]);
+    }
+    for (int32_t i = x->open; i != NOTHING; i = x->next_open[i]) {
+        TitleMatch match = title_match(x->nodes[i], title);
+        if (match >= least && match != TITLE_WRITTEN) nodes_add(out, x->nodes[i]);
+    }
 }
 
 void index_kind(const NodeIndex *x, KindId kind, NodeList *out) {

@@ -14,6 +14,7 @@
 
 #include "flow.h"
 #include "kind.h"
+#include "title_match.h"
 
 typedef struct NodeIndex NodeIndex;
 
@@ -46,6 +47,8 @@ const Node *index_at(const NodeIndex *x, size_t i); /* NULL past the last */
 /* These add to *out what they find. */
 void index_path(NodeIndex *x, const char *text, size_t len, NodeList *out); /* "name", "sub/na*e" */
 void index_name(const NodeIndex *x, const char *name, size_t len, NodeList *out); /* as it stands */
+/* Tasks with a title that are so much of a match at least, which is more than none. */
+void index_title(const NodeIndex *x, Json title, TitleMatch least, NodeList *out);
 void index_kind(const NodeIndex *x, KindId kind, NodeList *out);
 bool index_has_kind(const NodeIndex *x, KindId kind);
 bool index_is_glob(const char *text);

@@ -355,7 +355,8 @@ typedef struct Reverse {
 /* Where the node is not known (it is of another version of the workflow), or what its frame saw is not,
  * nothing can be asked. A hit is counted as it was then, not again. */
 static void try_one(Reverse *r, Breakpoint *b, const HookPlace *place, Json state) {
-    bool asks = b->condition || b->error || (b->type == BREAK_STATE && b->place != BREAK_NO_PLACE);
+    bool asks = b->condition || b->error || b->place == BREAK_TASK_TITLE ||
+                (b->type == BREAK_STATE && b->place != BREAK_NO_PLACE);
     bool known = place->node && !json_is_none(state), pauses = false;
     int64_t hits = b->hits;
     if (b->enabled && (known || !asks) && breakpoint_hit(b, place, state, r->values, &pauses) &&

@@ -315,6 +315,46 @@ def place_task_name(world):
         world.same(nodes(world, d), ["two", "three"])
 
 
+TITLED = (works(id_="first", title="Second"),
+          run_tasks(works(title="Inner: thing"), works(id_="g", title="Greet ${who}"), title="The group"),
+          works(id_="Second", title="Never meant by its name"))
+
+
+def place_task_title(world):
+    """task_title: as it is written, at any depth, and as it is filled in when the task is reached"""
+    with debug_tasks(world, *TITLED, config={"who": "me"}) as d:
+        for title in ("The group", "Inner: thing", "Greet me"):
+            world.same(d.set(type="task_title", task_title=title)["verified"], True, title)
+        world.same(d.set(task_title="Greet you")["verified"], True)
+        world.same(nodes(world, d), ["run_tasks", "sleep", "g"])
+    with debug_tasks(world, *TITLED, config={"who": "me"}) as d:
+        d.set(task_title="Greet ${who}", position="after")
+        world.same(nodes(world, d), ["g"])
+
+
+def place_title_typed(world):
+    """node: the title of a task where no node has that name, bare and in quotes"""
+    for spec, want in (("The group", "run_tasks"), ("Inner: thing", "sleep"),
+                       ('"Inner: thing":after', "sleep"), ("Greet me if .who", "g")):
+        with debug_tasks(world, *TITLED, config={"who": "me"}) as d:
+            one = d.set(spec=spec)
+            world.same((one["type"], one["verified"]), ("task_title", True), spec)
+            world.same(nodes(world, d), [want], spec)
+    with debug_tasks(world, *TITLED) as d:
+        world.same(d.set(spec="Second")["type"], "node")
+        world.same(nodes(world, d), ["Second"])
+
+
+def place_title_back(world):
+    """task_title: going back stops at it, too, with what it saw then"""
+    with debug_tasks(world, *TITLED, config={"who": "me"}) as d:
+        d.set(node="Second")
+        d.go("continue")
+        d.set(task_title="Greet you")
+        d.set(task_title="Greet me")
+        world.same(d.call("reverse_continue")["node"], "g")
+
+
 def place_source(world):
     """source: the node around a line of the file"""
     with debug(world, LINE) as d:

@@ -88,6 +88,7 @@ static void the_type_is_what_the_fields_say(void **state) {
     accepted("{\"task_index\": 0}", BREAK_TASK_INDEX, HOOK_BEFORE);
     accepted("{\"task_id\": \"a\"}", BREAK_TASK_ID, HOOK_BEFORE);
     accepted("{\"task_name\": \"run_shell\"}", BREAK_TASK_NAME, HOOK_BEFORE);
+    accepted("{\"task_title\": \"A b\"}", BREAK_TASK_TITLE, HOOK_BEFORE);
     accepted("{\"file\": \"f\", \"line\": 3}", BREAK_SOURCE, HOOK_BEFORE);
     accepted("{\"condition\": \".a\"}", BREAK_CONDITIONAL, HOOK_BEFORE);
     accepted("{\"condition\": \".a\", \"position\": \"on_error\"}", BREAK_CONDITIONAL,
@@ -121,8 +122,8 @@ static void unknown_fields_and_wrong_types_are_refused_by_name(void **state) {
     refused("{\"node\": \"a\", \"position\": \"during\"}",
             "`position` cannot be `during`; it is before, after or on_error.");
     refused("{\"type\": \"line\", \"node\": \"a\"}",
-            "`type` cannot be `line`; it is node, task_index, task_id, task_name, source, "
-            "conditional, state or exception.");
+            "`type` cannot be `line`; it is node, task_index, task_id, task_name, task_title, "
+            "source, conditional, state or exception.");
 }
 
 static void contradictions_are_refused(void **state) {
@@ -554,6 +555,14 @@ static void every_form_can_be_typed(void **state) {
     typed("build:error", "{\"type\":\"node\",\"node\":\"build\",\"position\":\"on_error\"}");
     typed("v1.2:after if .a > 3",
           "{\"type\":\"node\",\"node\":\"v1.2\",\"position\":\"after\",\"condition\":\".a > 3\"}");
+    typed("Second thing:after",
+          "{\"type\":\"node\",\"node\":\"Second thing\",\"position\":\"after\"}");
+    typed("Step 1: build", "{\"type\":\"node\",\"node\":\"Step 1: build\"}");
+    typed("\"Is it up: or \\\"if\\\" not?\"",
+          "{\"type\":\"node\",\"node\":\"Is it up: or \\\"if\\\" not?\"}");
+    typed("\"wait if slow\":error if .a",
+          "{\"type\":\"node\",\"node\":\"wait if slow\",\"position\":\"on_error\","
+          "\"condition\":\".a\"}");
     typed("build if .a", "{\"type\":\"node\",\"node\":\"build\",\"condition\":\".a\"}");
     typed("flow.yaml:12", "{\"type\":\"source\",\"file\":\"flow.yaml\",\"line\":12}");
     typed("./flow:12 if .x",
@@ -588,6 +597,9 @@ static void what_is_typed_wrong_is_explained(void **state) {
     mistyped("if", "After `if` comes a jq expression");
     mistyped("build:12", "After `build:` comes before, after or error");
     mistyped("build:later", "not `later`.");
+    mistyped("\"build\":later", "After a name in quotes comes :before");
+    mistyped("\"build\" later", "After a name in quotes comes :before");
+    mistyped("\"build", "A name in quotes is a JSON string");
     mistyped(":after", "After `:` comes");
     mistyped("changed:", "After `changed:` comes a path");
     mistyped("state:.a", "After `state:` come a path and a value");

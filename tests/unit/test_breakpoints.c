@@ -169,6 +169,68 @@ static void tasks_are_found_by_id(void **state) {
     at_task("{\"node\": \"outer/sleep\"}", "sleep:7", "");
 }
 
+static const File title_files[] = {
+    {"t.yaml",
+     "tasks:\n"                                                               /* 1 */
+     "  - {name: sleep, id: a, title: First thing, config: {duration: 0}}\n"  /* 2 */
+     "  - {name: sleep, id: b, title: Second thing, config: {duration: 0}}\n" /* 3 */
+     "  - {name: sleep, id: c, title: Second thing, config: {duration: 0}}\n" /* 4 */
+     "  - {name: sleep, id: d, title: 'Greet ${who} and ${{ .all[] }}s', config: {duration: 0}}\n" /* 5 */
+     "  - {name: sleep, id: e, title: '${who}', config: {duration: 0}}\n"       /* 6 */
+     "  - {name: sleep, id: f, title: a, config: {duration: 0}}\n"              /* 7 */
+     "  - {name: sleep, id: g, title: 'What? [no]', config: {duration: 0}}\n"}, /* 8 */
+    {0}};
+
+static void tasks_are_found_by_title(void **state) {
+    (void)state;
+    expect_places(title_files, "{\"task_title\": \"First thing\"}", "a:2 e:6", "");
+    expect_places(title_files, "{\"node\": \"First thing\"}", "a:2 e:6", "");
+    expect_places(title_files, "{\"node\": \"Second thing\"}", "b:3 c:4 e:6", "");
+    expect_places(title_files, "{\"node\": \"What? [no]\"}", "e:6 g:8", "");
+    expect_places(title_files, "{\"node\": \"Greet ${who} and ${{ .all[] }}s\"}", "d:5 e:6", "");
+    /* a name comes before a title */
+    expect_places(title_files, "{\"node\": \"a\"}", "a:2", "");
+    expect_places(title_files, "{\"task_title\": \"a\"}", "e:6 f:7", "");
+    /* what the placeholders could make it; alone they could be anything, and a name is not guessed at */
+    expect_places(title_files, "{\"node\": \"Greet me and alls\"}", "d:5 e:6",
+                  "What the title of `d` comes to is compared when it is reached.");
+    expect_places(title_files, "{\"node\": \"Greet me and all\"}", "?",
+                  "No node is called `Greet me and all`.");
+    expect_places(title_files, "{\"node\": \"Secnd thing\"}", "?",
+                  "No node is called `Secnd thing`; did you mean `Second thing`?");
+    expect_places(task_files, "{\"task_title\": \"First thing\"}", "?",
+                  "No task has the title `First thing`.");
+}
+
+static void a_title_is_compared_when_it_is_reached(void **state) {
+    (void)state;
+    Flow *flow = load_files(title_files);
+    Breakpoints *p = breakpoints_new(flow);
+    Breakpoint *b = make(1, "{\"node\": \"Greet me and 7s\", \"condition\": \"true\"}", flow);
+    breakpoints_add(p, b);
+    assert_int_equal(b->type, BREAK_TASK_TITLE);
+    HookPlace place = {.node = node_of(flow->main, "d"), .position = HOOK_BEFORE};
+    static const struct {
+        const char *sees;
+        bool hit;
+    } rows[] = {
+        {"{\"who\": \"me\", \"all\": [7]}", true},    {"{\"who\": \"you\", \"all\": [7]}", false},
+        {"{\"who\": \"me\", \"all\": [8]}", false},   {"{\"who\": \"me\", \"all\": []}", false},
+        {"{\"who\": \"me\", \"all\": false}", false}, {"{}", false}};
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        Json sees = parse(rows[i].sees);
+        bool pauses;
+        if (breakpoint_hit(b, &place, sees, NULL, &pauses) != rows[i].hit)
+            fail_msg("%s", rows[i].sees);
+        json_unref(sees);
+    }
+    expect_gives(breakpoint_stored(b),
+                 "{\"type\":\"task_title\",\"condition\":\"true\",\"task_title\":\"Greet me and "
+                 "7s\",\"hit_count\":1}");
+    breakpoints_free(p);
+    flow_unref(flow);
+}
+
 static void tasks_are_counted_as_they_stand_in_the_file(void **state) {
     (void)state;
     static const char *const want[] = {"outer:2", "inner:6", "sleep:7", "last:8", "tidy:10"};
@@ -416,6 +478,8 @@ int main(void) {
         JSON_TEST(an_unknown_name_gets_the_nearest),
         JSON_TEST(a_kind_is_all_its_nodes),
         JSON_TEST(tasks_are_found_by_id),
+        JSON_TEST(tasks_are_found_by_title),
+        JSON_TEST(a_title_is_compared_when_it_is_reached),
         JSON_TEST(tasks_are_counted_as_they_stand_in_the_file),
         JSON_TEST(a_line_is_the_innermost_node_around_it),
         JSON_TEST(between_nodes_it_is_the_next),

@@ -133,7 +133,8 @@ static const char *const texts[] = {
     "status",   "text", "message", "interrupt",     "prompt", "condition", "log_message",
     "group",    "type", "source",  "expression",    "thread", "preview",   "where",
     "position", "to",   "reason",  "when",          "on",     "answered",  "result",
-    "value",    "key",  "old",     "hit_condition", "new",    "task_name", NULL};
+    "value",    "key",  "old",     "hit_condition", "new",    "task_name", "task_title",
+    NULL};
 static const char *const numbers[] = {"id",    "frame",   "checkpoint", "line",
                                       "first", "current", NULL};
 static const char *const entries[] = {"breakpoint", "watch", "change", "error", NULL};
