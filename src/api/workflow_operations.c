@@ -21,16 +21,20 @@
 
 static const char *const dialect_words[] = {"graph", "tasks", "pipeline", NULL};
 
-static Flow *load(const Host *host, Json args, FlowProblems *problems) {
+/* whole: everything that is wrong with it, as in FlowReader. */
+static Flow *load(const Host *host, Json args, bool whole, FlowProblems *problems) {
     Json definition = json_object_get_c(args, "definition");
-    if (!json_is_none(definition)) return flow_load_definition(definition, problems);
+    if (!json_is_none(definition)) {
+        return flow_load_definition_inside(definition, &(FlowAround){.whole = whole}, problems);
+    }
     const char *path = json_object_text(args, "path");
-    Buf whole = BUF_INIT;
-    if (path[0] != '/' && host_folder(host)) buf_printf(&whole, "%s/", host_folder(host));
-    buf_adds(&whole, path);
+    Buf place = BUF_INIT;
+    if (path[0] != '/' && host_folder(host)) buf_printf(&place, "%s/", host_folder(host));
+    buf_adds(&place, path);
     FlowReader reader = flow_root_reader(host_bounds(host)->root);
-    Flow *flow = flow_load(whole.data, &reader, problems);
-    buf_clear(&whole);
+    reader.whole = whole;
+    Flow *flow = flow_load(place.data, &reader, problems);
+    buf_clear(&place);
     return flow;
 }
 
@@ -44,7 +48,7 @@ static Json problems_json(const FlowProblems *problems) {
 
 static Json check(const Host *host, Json args, Error *err) {
     FlowProblems problems = {0};
-    Flow *flow = load(host, args, &problems);
+    Flow *flow = load(host, args, true, &problems);
     (void)err;
     if (flow) flow_needs_checkpointer(flow, &problems);
     if (flow) exec_check_code(flow, &problems);
@@ -68,7 +72,7 @@ static Json check(const Host *host, Json args, Error *err) {
 
 static Json graph(const Host *host, Json args, Error *err) {
     FlowProblems problems = {0};
-    Flow *flow = load(host, args, &problems);
+    Flow *flow = load(host, args, false, &problems);
     int format = args_word(args, "format", draw_words, 0);
     Buf text = BUF_INIT;
     Json out = json_none();

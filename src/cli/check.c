@@ -92,6 +92,7 @@ static void check_there(Check *check, size_t from, const Flow *flow) {
 static void check_file(Check *check, const char *path) {
     size_t from = check->problems.n, found = json_array_len(check->there);
     FlowReader reader = cli_flow_reader(&check->common);
+    reader.whole = true;
     Flow *flow = flow_load(path, &reader, &check->problems);
     if (flow) flow_needs_checkpointer(flow, &check->problems);
     if (flow) exec_check_code(flow, &check->problems);

@@ -465,7 +465,8 @@ static Flow *load_injected(const Reverse *r, Json image, int64_t frame) {
     /* its numbers follow those of the workflow */
     FlowNumbers first = {whole->first_expr + (uint32_t)whole->nexprs,
                          whole->first_node + (uint32_t)whole->nnodes};
-    FlowAround around = {first, node ? node->vars : NULL, node ? node->nvars : 0, false};
+    FlowAround around = {
+        .first = first, .vars = node ? node->vars : NULL, .nvars = node ? node->nvars : 0};
     Json definition = json_array_get(image_part(image, spot, IMAGE_INJECTED), INJECTED_DEFINITION);
     Flow *flow = flow_load_definition_inside(definition, &around, &problems);
     flow_problems_clear(&problems);

@@ -87,8 +87,9 @@ static bool read_one(void *ctx, const char *path, Buf *out, Error *err) {
 /* A node that is put beside another sees what that one does. */
 static FlowAround around(const Frame *f, uint32_t level) {
     const Node *beside = level < f->nlevels ? f->levels[level].node : NULL;
-    return beside ? (FlowAround){f->run->next_numbers, beside->vars, beside->nvars, false}
-                  : (FlowAround){.first = f->run->next_numbers};
+    return (FlowAround){.first = f->run->next_numbers,
+                        .vars = beside ? beside->vars : NULL,
+                        .nvars = beside ? beside->nvars : 0};
 }
 
 Flow *injected_parse(const Frame *f, Json name, Json node, Error *err) {
@@ -99,7 +100,7 @@ Flow *injected_parse(const Frame *f, Json name, Json node, Error *err) {
     add_document(f, name, node, &text);
     buf_printf(&path, "%.*sinjected.yaml", slash ? (int)(slash - file) + 1 : 0, file);
     OneText one = {path.data, &text, f->run->engine->options.bounds.root};
-    FlowReader reader = {.read = read_one, .ctx = &one};
+    FlowReader reader = {.read = read_one, .ctx = &one, .whole = true};
     reader.kinds = flow_kind_folders(f->run->flow, &reader.nkinds);
     Flow *flow = flow_load_inside(path.data, &reader, &here, &problems);
     if (!flow) {

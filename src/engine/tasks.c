@@ -599,12 +599,29 @@ static bool is_wanted(Frame *f, bool *go, Error *err) {
     return true;
 }
 
+/* The kind that one of the tasks in it has, and that there is not; NULL: none. */
+static const char *lacks_kind(const Node *node) {
+    const char *lacks = NULL;
+    for (size_t i = 0; i < node->kind->nparams && !lacks; i++) {
+        const Graph *inside = node_held(node, i);
+        lacks = inside ? inside->lacks : NULL;
+    }
+    return lacks;
+}
+
 static void begin_resolved(Frame *f) {
     Error err = ERROR_INIT;
     const Node *node = frame_top(f)->node;
     const NodeWork *work = work_of(f, node);
     bool sleeps = node->kind->id == KIND_TASK_SLEEP;
     if (!work || !work->keeps_time) start_clock(f, node->timeout_ms);
+    const char *lacks = lacks_kind(node);
+    if (lacks) {
+        frame_tell_node(f, node);
+        error_set(&err, ERR_DATA, "There is no kind of task `%s`, which is inside of it.", lacks);
+        frame_fail_with(f, "kind", &err);
+        return;
+    }
     if (steering_of(node)->begin) {
         frame_tell_node(f, node);
         memo_from_params(f);

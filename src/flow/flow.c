@@ -663,6 +663,7 @@ Flow *flow_load_definition_inside(Json definition, const FlowAround *around,
     }
     reader.kinds = (const char *const *)names;
     reader.nkinds = n;
+    reader.whole = around->whole;
     Flow *flow = flow_load_inside(json_string_data(&path), &reader, around, problems);
     for (size_t i = 0; i < n; i++) mem_free(names[i]);
     mem_free(names);

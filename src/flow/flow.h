@@ -83,6 +83,7 @@ typedef struct FlowReader {
     const char *const *kinds;
     size_t nkinds;
     bool strict; /* keys of a test that nobody reads are errors, not warnings */
+    bool whole; /* so are kinds that are not there in tasks that may never run; strict: these too */
 } FlowReader;
 
 /* The text of a file, as flow_load() reads it: at most FLOW_FILE_MAX bytes. root: that it has to be in; NULL:
@@ -115,6 +116,7 @@ typedef struct FlowAround {
     const char *const *vars;
     size_t nvars;
     bool called; /* it is a test that another test calls */
+    bool whole;  /* as in FlowReader: of a stored definition */
 } FlowAround;
 Flow *flow_load_inside(const char *path, const FlowReader *reader, const FlowAround *around,
                        FlowProblems *problems);
@@ -348,8 +350,10 @@ struct Graph {
     int line, col;
     /* Of the tasks dialect. Nodes of such a graph have no edges: they run in order, or as the node
      * that holds the graph says. */
-    bool scoped;           /* the state is a chain of scopes (scope.h in engine/) */
-    bool cleanup;          /* it is, or is in, the cleanupTasks of a test */
+    bool scoped;  /* the state is a chain of scopes (scope.h in engine/) */
+    bool cleanup; /* it is, or is in, the cleanupTasks of a test */
+    const char *
+        lacks; /* a kind that there is not, of one of its tasks: it has no nodes, and cannot begin */
     const Graph *after;    /* of a test: its cleanupTasks; NULL: none */
     Json defaults;         /* of a test: `config`, an object; JSON_NONE in graphs inside it */
     const struct TestVar { /* of a test: configVars */

@@ -320,6 +320,15 @@ static void load_task(const NodeContext *c, Node *node, const YamlNode *yaml, Js
     ld->depth--;
 }
 
+static const Kind *find_task_kind(const NodeContext *c, const YamlNode *name, bool *found) {
+    const Kind *kind = find_kind(c, DIALECT_TASKS, name, found);
+    if (*found || !yaml_is(name, "generate_random_mnemonic")) return kind;
+    YamlNode other = *name; /* the name that it has had since */
+    other.text = "get_random_mnemonic";
+    other.len = strlen(other.text);
+    return find_kind(c, DIALECT_TASKS, &other, found);
+}
+
 static const Kind *task_kind(const NodeContext *c, const YamlNode *yaml) {
     Loader *ld = c->ld;
     bool found = false;
@@ -331,13 +340,7 @@ static const Kind *task_kind(const NodeContext *c, const YamlNode *yaml) {
         return NULL;
     }
     const char *text = field_text(ld, name, "`name`");
-    const Kind *kind = text ? find_kind(c, DIALECT_TASKS, name, &found) : NULL;
-    if (text && !found && strcmp(text, "generate_random_mnemonic") == 0) {
-        YamlNode other = *name; /* the name that it has had since */
-        other.text = "get_random_mnemonic";
-        other.len = strlen(other.text);
-        kind = find_kind(c, DIALECT_TASKS, &other, &found);
-    }
+    const Kind *kind = text ? find_task_kind(c, name, &found) : NULL;
     if (text && !found) {
         report_at(ld->reporter, name->spot, "There is no kind of task `%s`; the kinds are %s%s",
                   shown(name->text, name->len), kind_list(DIALECT_TASKS),
@@ -435,11 +438,36 @@ static void load_tasks(const NodeContext *c, const TaskList *list) {
     }
 }
 
-static bool load_list(const NodeContext *c, const YamlNode *value, Json source) {
-    if (!expect_items(c->ld, value, "There are no tasks here; there must be at least one.",
-                      "The tasks must be a list (`- name: ...`).")) {
-        return false;
+/* Of tasks that others hold. They may never run, so that kinds that are not there are errors for those alone who want
+ * to know of all of them: otherwise the list is empty and says what it lacks, and whoever holds it fails when it
+ * starts. */
+static void load_held_tasks(const NodeContext *c, const TaskList *list) {
+    Loader *ld = c->ld;
+    Graph *g = &c->graph->graph;
+    bool all = ld->reader && (ld->reader->strict || ld->reader->whole);
+    for (size_t i = 0; i < list->n && !all; i++) {
+        const YamlNode *name =
+            list->items[i]->kind == YAML_MAP ? yaml_get(list->items[i], "name") : NULL;
+        bool found = !name || name->kind != YAML_SCALAR || !name->len;
+        if (!found) find_task_kind(c, name, &found);
+        if (found) continue;
+        const char *word = shown(name->text, name->len);
+        report_warning(
+            ld->reporter, name->spot,
+            "There is no kind of task `%s`, so that the task that holds it fails if it starts%s",
+            word, nearest_of_all(c, DIALECT_TASKS, name));
+        if (!g->lacks) g->lacks = arena_strndup(ld->arena, word, strlen(word));
     }
+    if (!g->lacks) load_tasks(c, list);
+}
+
+static bool has_tasks(Loader *ld, const YamlNode *value) {
+    return expect_items(ld, value, "There are no tasks here; there must be at least one.",
+                        "The tasks must be a list (`- name: ...`).");
+}
+
+static bool load_list(const NodeContext *c, const YamlNode *value, Json source) {
+    if (!has_tasks(c->ld, value)) return false;
     load_tasks(c, &(TaskList){value->items, value->n, source});
     return true;
 }
@@ -455,8 +483,10 @@ static GraphImpl *new_task_graph(Loader *ld, const char *name, Spot spot, bool c
 const Graph *load_task_list(const NodeContext *c, const YamlNode *value, Json source,
                             const char *name) {
     NodeContext inner = *c;
+    if (!has_tasks(c->ld, value)) return NULL;
     inner.graph = new_task_graph(c->ld, name, value->spot, c->graph->graph.cleanup);
-    return load_list(&inner, value, source) ? &inner.graph->graph : NULL;
+    load_held_tasks(&inner, &(TaskList){value->items, value->n, source});
+    return &inner.graph->graph;
 }
 
 const Graph *load_one_task(const NodeContext *c, const YamlNode *value, Json source,
@@ -465,7 +495,7 @@ const Graph *load_one_task(const NodeContext *c, const YamlNode *value, Json sou
     NodeContext inner = *c;
     Json list = keep(c->ld, ARRAY(json_ref(source)));
     inner.graph = new_task_graph(c->ld, name, value->spot, c->graph->graph.cleanup);
-    load_tasks(&inner, &(TaskList){&value, 1, list});
+    load_held_tasks(&inner, &(TaskList){&value, 1, list});
     return &inner.graph->graph;
 }
 

@@ -37,13 +37,52 @@ def test_stops_at_first_failure(world):
     world.same(ran(world), ["a"])
 
 
-def test_unknown_kind(world):
-    """an unknown kind is an error at load that names the kinds there are"""
+def e1_unknown_kind(world):
+    """E1: an unknown kind is an error at load that names the kinds there are"""
     answer = check(world, task("run_shel", {"command": "true"})).gives(FAILED)
     answer.says("run_shel", "did you mean `run_shell`", "run_tasks", "run_tasks_concurrent",
                 "run_task_matrix", "run_task_background", "run_task_options", "run_external_tasks",
                 "run_command", "run_javascript", "sleep", "check_http_json", "check_http_metrics")
     world("run", "test.yaml").gives(USAGE)
+
+
+def e1_unknown_kind_inside(world):
+    """E1: inside a container an unknown kind fails that when it starts; check says it at once"""
+    held = [run_tasks(says("inner"), task("slep"), id_="c"), concurrent(says("inner"), task("slep"), id_="c"),
+            matrix(task("slep"), [1, 2], id_="c"), options(task("slep"), id_="c"),
+            background(says("inner"), task("slep"), id_="c"), run_tasks(run_tasks(task("slep"), id_="c"))]
+    for made in held:
+        (world.folder / "ran").unlink(missing_ok=True)
+        answer = play(world, says("before"), made, says("after"), code=FAILED,
+                      cleanup=[says("cleans")])
+        world.same((answer["error"]["node"], answer["error"]["kind"]), ("c", "kind"))
+        world.same(("`slep`" in answer["error"]["message"], result(answer, "c") if "c" in
+                    answer["state"]["tasks"] else FAILURE), (True, FAILURE))
+        world.same(ran(world), ["before", "cleans"])
+        world("check", "test.yaml").gives(FAILED).says("error", "There is no kind of task `slep`",
+                                                       "did you mean `sleep`?")
+        world("run", "--strict", "test.yaml").gives(USAGE).says("`slep`")
+
+
+def e1_unknown_kind_never_started(world):
+    """E1: a container that never starts does no harm; the run says it once, as a warning"""
+    write_test(world, [says("a"), run_tasks(task("slep"), if_="| false"), says("b")])
+    world("run", "test.yaml", "--thread", "t").gives(DONE).says("warning", "no kind of task `slep`")
+    world.same(ran(world), ["a", "b"])
+    write_test(world, [fails(), run_tasks(task("slep"))])
+    world("run", "test.yaml").gives(FAILED)
+    world("graph", "test.yaml").gives(DONE)
+
+
+def e1_alias(world):
+    """E1: generate_random_mnemonic is get_random_mnemonic, at any depth"""
+    world.write("kinds/get_random_mnemonic.yaml", "kind: get_random_mnemonic\noutputs: {words: tasks.w.outputs.words}\n"
+                "tasks:\n  - {name: run_shell, id: w, config: {command: 'echo ::set-out words a b c'}}\n")
+    answer = play(world, task("generate_random_mnemonic", id_="old"), task("get_random_mnemonic", id_="new"),
+                  run_tasks(task("generate_random_mnemonic", id_="inner")), kinds=["kinds"])
+    for id_ in ("old", "new", "inner"):
+        world.same(known(answer, id_)["outputs"], {"words": "a b c"})
+    check(world, task("generate_random_mnemonic")).gives(FAILED).says("no kind of task `generate_random_mnemonic`")
 
 
 def test_unknown_keys(world):
@@ -900,7 +939,7 @@ def deep_refused(world):
 
 if __name__ == "__main__":
     here = sys.modules["__main__"]
-    groups = ["test_", "envelope_", "known_", "scope_", "fill_", "query_", "cleanup_",
+    groups = ["e1_", "test_", "envelope_", "known_", "scope_", "fill_", "query_", "cleanup_",
               "many_", "deep_"]
     cases = [case for prefix in groups for case in cases_of(here, prefix)]
     sys.exit(run_all(choose(cases + LATES + TITLED, sys.argv[2:]), sys.argv[1]))

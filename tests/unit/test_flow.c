@@ -289,7 +289,7 @@ static void a_flow_inside_another_sees_the_variables_there(void **state) {
     (void)state;
     char name[] = "x";
     const char *const vars[] = {name, "index"};
-    const FlowAround around = {{7, 8}, vars, 2, false};
+    const FlowAround around = {.first = {7, 8}, .vars = vars, .nvars = 2};
     const File files[] = {{"f", "nodes: [{name: a, jq: '{x: $x, index: $index}'}, "
                                 "{name: b, workflow: sub, output: b}]"},
                           {"sub", "nodes: [{name: c, jq: '{c: 1}'}]"},

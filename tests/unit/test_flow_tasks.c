@@ -346,6 +346,31 @@ static void kinds_are_those_that_there_are(void **state) {
     RUN(cases);
 }
 
+static void e1_an_unknown_kind_inside_is_an_error_for_who_asks(void **state) {
+    (void)state;
+    static const char text[] = "tasks:\n- name: run_tasks\n  config: {tasks: [{name: slep}]}\n";
+    Json texts = json_object_with(json_object(), "f", json_string_c(text));
+    FlowFiles files = {texts, "There is no such file."};
+    for (int i = 0; i < 3; i++) {
+        FlowReader reader = flow_files_reader(&files);
+        FlowProblems problems = {0};
+        reader.strict = i == 1;
+        reader.whole = i == 2;
+        Flow *flow = flow_load("f", &reader, &problems);
+        assert_int_equal(problems.n, 1);
+        assert_int_equal(problems.errors, i > 0);
+        assert_int_equal(flow == NULL, i > 0);
+        if (flow) {
+            const Graph *held = flow->main->nodes[0].params[RUN_TASKS_TASKS].graph;
+            assert_int_equal(held->nnodes, 0);
+            assert_string_equal(held->lacks, "slep");
+        }
+        flow_unref(flow);
+        flow_problems_clear(&problems);
+    }
+    json_unref(texts);
+}
+
 /* ---- the envelope ---- */
 
 static void a_task_has_what_the_file_says(void **state) {
@@ -562,7 +587,13 @@ static void tasks_in_tasks_are_checked(void **state) {
     (void)state;
     static const Case cases[] = {
         {"tasks:\n- name: run_tasks\n  config:\n    tasks:\n    - {name: slep}\n",
-         "5:14: There is no kind of task `slep`; the kinds are " KINDS "; did you mean `sleep`?\n"},
+         "5:14: warning: There is no kind of task `slep`, so that the task that holds it fails if it "
+         "starts; did you mean `sleep`?\n"},
+        {"tasks:\n- name: run_task_background\n  config:\n    foregroundTask: {name: slep}\n"
+         "    backgroundTask: {name: sleep}\n",
+         "4:28: warning: There is no kind of task `slep`, so that the task that holds it fails if it "
+         "starts; did you mean `sleep`?\n"
+         "5:28: `duration` is missing in `config`, which a sleep task needs: how long.\n"},
         {"tasks:\n- name: run_tasks\n  config: {tasks: []}\n",
          "3:19: There are no tasks here; there must be at least one.\n"},
         {"tasks:\n- name: run_task_options\n  config: {task: [{name: sleep}]}\n",
@@ -813,6 +844,7 @@ int main(void) {
         JSON_TEST(maps_are_merged),
         JSON_TEST(tests_inside_are_read_as_before),
         JSON_TEST(kinds_are_those_that_there_are),
+        JSON_TEST(e1_an_unknown_kind_inside_is_an_error_for_who_asks),
         JSON_TEST(a_task_has_what_the_file_says),
         JSON_TEST(envelopes_are_checked),
         JSON_TEST(config_vars_name_parameters),
