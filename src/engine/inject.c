@@ -168,16 +168,8 @@ bool inject_after(Frame *f) {
 
 /* The task that it stood for is over with it. */
 static void end_task(Frame *f, TaskResult result, Json error, StepResult came) {
-    static const char *const words[] = {"skipped", "completed", "failed"};
-    Level *l = frame_top(f);
-    const Node *node = l->node;
-    level_set_memo(f, l, verdict_new(result, error));
-    frame_count_step(f);
-    if (task_go_on(f)) {
-        frame_record_result(f, node, words[result], came);
-    } else {
-        result_clear(&came);
-    }
+    level_set_memo(f, frame_top(f), verdict_new(result, error));
+    task_over(f, result, came);
 }
 
 /* Where the frame is come to on record again: what the node does next is then its own, and whoever goes

@@ -176,8 +176,13 @@ void task_end(Frame *f, TaskResult result, Json error, Json outputs) {
     StepResult came = {.update = outputs, .error = json_ref(error), .set = json_take(&f->set)};
     if (inject_stands_in(f)) {
         inject_done(f, came);
-        return;
+    } else {
+        task_over(f, result, came);
     }
+}
+
+void task_over(Frame *f, TaskResult result, StepResult came) {
+    const Node *node = frame_top(f)->node;
     frame_count_step(f);
     if (run_hooks(f->run) && result != TASK_NONE && park_after(f, node, end_words[result], came)) {
         return;

@@ -50,6 +50,8 @@ void list_enter_fetched(Frame *f, struct Fetched *fetched, Json scope);
 void list_leave(Frame *f);
 /* The task that the frame stands at has ended; borrows error, consumes outputs. */
 void task_end(Frame *f, TaskResult result, Json error, Json outputs);
+/* What follows when its verdict is in the level; consumes came. */
+void task_over(Frame *f, TaskResult result, StepResult came);
 /* The variables that a test's configVars give, into the frame's last scope. */
 bool test_set_vars(Frame *f, Error *err);
 

@@ -10,7 +10,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 from debugger import Debugger, debug_tasks, says  # noqa: E402
-from playbook import choose, sets, task  # noqa: E402
+from playbook import choose, sets, shell, task  # noqa: E402
 from world import Broken, DONE, cases_of, run_all  # noqa: E402
 
 GRAPH = """
@@ -492,6 +492,27 @@ def config_edit_of_tasks_and_steps(world):
         ended(d)
     world.same(world.read("ran"), "one\nother\nlast\n", "what ran of the pipeline")
     world.same(sorted(state_of(world, "u")["steps"]), ["last", "one", "say"])
+
+
+def config_edit_of_a_task_has_what_is_beside_it(world):
+    """what was injected beside a task whose config is edited runs, and a breakpoint after it is hit"""
+    beside, edited = "echo beside >> ran", "echo edited >> ran"
+    for text, thread, node, path, value in (
+            (GRAPH, "g", {"shell": beside}, ".shell", edited),
+            (TASKS, "k", shell(beside), ".configVars.command", f'| ["sh", "-c", "{edited}"]'),
+            (STEPS, "p", {"type": "script", "config": {"command": beside}}, ".config.command", edited)):
+        (world.folder / "ran").unlink(missing_ok=True)
+        with at(world, "say", text, thread=thread) as d:
+            for where in ("before", "after"):
+                d.call("inject", name=where, node=node, where=where)
+            d.call("config_set", path=path, value=value)
+            d.set("say:after")
+            stop = d.go("continue").one
+            world.same((stop["node"], stop["position"]), ("say", "after"), thread)
+            world.same(world.read("ran").split()[-2:], ["beside", "edited"], f"before it in {thread}")
+            ended(d)
+        world.same([line for line in world.read("ran").split() if line in ("beside", "edited")],
+                   ["beside", "edited", "beside"], f"what ran in {thread}")
 
 
 def config_shows_raw_expressions_and_resolved(world):
