@@ -2,7 +2,7 @@
 """Kinds from outside: files that workflows of every dialect use by their names, whatever dialect they are of
 themselves. Prints TAP.
 
-    tests/engine/kinds.py PAWL
+    tests/engine/kinds.py PAWL [WORD...]
 """
 
 import json
@@ -14,6 +14,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 from debugger import Debugger  # noqa: E402
+from playbook import choose  # noqa: E402
 from world import Broken, DONE, FAILED, TIMEOUT, USAGE, WAITING, cases_of, paced, run_all  # noqa: E402
 
 DIALECTS = ("graph", "tasks", "pipeline")
@@ -336,7 +337,7 @@ def one_asks(world):
 
 
 def one_can_be_changed_inside(world):
-    """inside, values can be set, nodes injected, skipped and sent elsewhere, and a fork tries again"""
+    """inside, values can be set and nodes injected"""
     for outer, inner in PAIRS:
         forget(world)
         put(world, outer, inner)
@@ -352,6 +353,32 @@ def one_can_be_changed_inside(world):
         state = world("show", "t", "--json").json
         got = result_of(outer, state)
         world.same(text_of(got), "hello Eve " + ("2" if inner == "pipeline" else "7"), f"{inner} in {outer}")
+
+
+def pair_is_worked_on_inside(world, outer, inner):
+    """is stepped into; there a node is skipped, one is sent elsewhere, a value is set and a node injected"""
+    put(world, outer, inner, "echo say >> ran; " + GREETING)
+    path = world.folder / ".pawl/kinds/greet.yaml"
+    path.write_text(path.read_text().replace("jq: '{ready: true}'", "shell: echo after >> ran")
+                    .replace("command: 'true'", "command: echo after >> ran"))
+    extra = {"graph": "{name: extra, shell: echo extra >> ran}",
+             "tasks": "{name: run_shell, id: extra, config: {command: echo extra >> ran}}",
+             "pipeline": "{id: extra, name: Extra, type: script, config: {command: echo extra >> ran}}"}[inner]
+    with Debugger(world, "flow.yaml", "--thread", "t") as d:
+        d.begin()
+        world.same(d.go("step", kind="into").nodes, ["say"], "into")
+        d.call("breakpoint_set", node="use/after")
+        d.call("breakpoint_set", node="last")
+        world.same(d.go("skip").nodes, ["after"], "skipped")
+        world.same(d.go("goto", node="say").nodes, ["say"], "sent back")
+        world.same([level["node"] for level in d.call("frame")["stack"]], ["say", "use"], "the stack")
+        d.call("set", path=["who"], value="Eve")
+        d.call("inject", text=extra, where="before")
+        world.same(d.go("continue").nodes, ["after"], "the breakpoint")
+        world.same(d.go("skip").nodes, ["last"], "skipped, and out")
+        world.same(d.go("continue").status, "completed", "the end")
+    world.same(world.read("ran").split(), ["extra", "say"], "what ran")
+    world.same(text_of(result_of(outer, world("show", "t", "--json").json)), "hello Eve 2", "what it gave back")
 
 
 def one_is_replayed(world):
@@ -494,7 +521,7 @@ def main():
         cases += [paced(one) for one in made] if case is pair_has_a_timeout else made
     for prefix in ("one_", "found_", "takes_"):
         cases += cases_of(module, prefix)
-    return run_all(cases, sys.argv[1])
+    return run_all(choose(cases, sys.argv[2:]), sys.argv[1])
 
 
 if __name__ == "__main__":

@@ -516,6 +516,28 @@ def x2_debugged(world):
         world.same(d.value(".v"), None)
 
 
+def x2_stepped_into(world):
+    """X2: a file is stepped into, known or read by a query; inside nodes are injected, skipped and edited"""
+    for number, made in enumerate((external("inner.yaml", id_="e"), by_query('| "inner.yaml"'))):
+        write_test(world, [shell(f"echo {word} >> ran{number}", id_=word, title=f"The {word}")
+                           for word in ("one", "two", "three")], name="inner.yaml")
+        with debug_tasks(world, made, works(id_="end"), store="file:store") as d:
+            world.same(d.first.one["node"], "e")
+            stop = d.go("step", kind="into")
+            world.same((stop.one["node"], Path(stop.one["file"]).name), ("one", "inner.yaml"))
+            world.same([level["node"] for level in d.call("frame")["stack"]], ["one", "e"])
+            d.call("inject", node=shell(f"echo before >> ran{number}", id_="extra"), where="before")
+            d.call("inject", node=shell(f"echo after >> ran{number}", id_="more"), where="after")
+            d.call("config_set", path=".config.command", value=f"echo edited >> ran{number}")
+            for title in ("The two", "The three"):
+                world.same(d.set(spec=title)["verified"], True)
+            world.same(d.go("continue").one["node"], "two")
+            world.same(d.go("skip").one["node"], "three")
+            world.same(d.go("step", kind="out").one["node"], "end")
+            world.same(d.go("continue").status, "completed")
+        world.same(world.read(f"ran{number}").split(), ["before", "edited", "after", "three"])
+
+
 def x2_debugged_later(world):
     """X2: another process sees the frames in such a file, and goes on"""
     write_test(world, [works(id_="one"), works(id_="two")], name="late.yaml")
