@@ -18,6 +18,62 @@ from playbook import (FAILURE, NONE, SUCCESS, Server, background, check, choose,
 from world import Broken, DONE, FAILED, cases_of, paced, run_all  # noqa: E402
 
 
+# ---- every key of the kinds that hold tasks, with its default ----
+
+NEEDED = object()
+TWO = [says("a"), says("b")]
+KEYS = [
+    # row, kind, its keys with their defaults, what it needs, what runs then, the scopes that it shows
+    ("K1", "run_tasks", {"tasks": NEEDED, "newVariableScope": False, "continueOnFailure": False,
+                         "invertResult": False, "ignoreResult": False}, {"tasks": TWO}, "ab", None),
+    ("K2", "run_tasks_concurrent",
+     {"tasks": NEEDED, "newVariableScope": True, "successThreshold": 0, "failureThreshold": 1,
+      "stopOnThreshold": True, "invertResult": False, "ignoreResult": False}, {"tasks": TWO}, "ab",
+     "childScopes"),
+    ("K3", "run_task_matrix",
+     {"task": NEEDED, "matrixVar": "", "matrixValues": [], "runConcurrent": False,
+      "successThreshold": 0, "failureThreshold": 1, "stopOnThreshold": True, "invertResult": False,
+      "ignoreResult": False}, {"task": says("a")}, "", None),
+    ("K4", "run_task_background",
+     {"foregroundTask": NEEDED, "backgroundTask": None, "newVariableScope": False,
+      "exitOnForegroundSuccess": False, "exitOnForegroundFailure": False, "onBackgroundComplete": ""},
+     {"foregroundTask": says("a")}, "a", None),
+    ("K5", "run_task_options",
+     {"task": NEEDED, "newVariableScope": False, "retryOnFailure": False, "maxRetryCount": 0,
+      "invertResult": False, "ignoreResult": False, "ignoreFailure": False, "expectFailure": False},
+     {"task": says("a")}, "a", None),
+    ("K6", "run_external_tasks",
+     {"testFile": NEEDED, "testConfig": {}, "testConfigVars": {}, "expectFailure": False,
+      "ignoreFailure": False}, {"testFile": "two.yaml"}, "ab", "childScope"),
+]
+
+
+def make_keys(row, kind, keys, needs, came, scopes):
+    def case(world):
+        schema = world("kinds", kind, "--json").gives(DONE).json[0]["schema"]
+        world.same(list(schema["properties"]), list(keys), "its keys")
+        world.same(schema["required"], list(needs), "what it needs")
+        for key, default in keys.items():
+            shown = schema["properties"][key].get("default", {} if default == {} else None)
+            world.same(shown, None if default is NEEDED else default, f"the default of {key}")
+        write_test(world, TWO, name="two.yaml")
+        given = {key: value for key, value in keys.items() if value not in (NEEDED, None)}
+        for config in (needs, {**given, **needs}):  # as if nothing were said
+            (world.folder / "ran").unlink(missing_ok=True)
+            answer = play(world, task(kind, config, id_="c"))
+            outputs = known(answer, "c")["outputs"]
+            world.same(("".join(sorted(ran(world))), result(answer, "c")), (came, SUCCESS), str(config))
+            world.same(list(outputs), [scopes] if scopes else [], "the scopes that it shows")
+        for key in needs:
+            check(world, task(kind, {})).gives(FAILED).says(f"`{key}` is missing")
+    case.__doc__ = f"{row}: {kind} has these keys, and each its default"
+    case.__name__ = f"{row.lower()}_keys"
+    return case
+
+
+EVERY_KEY = [make_keys(*row) for row in KEYS]
+
+
 # ---- run_tasks ----
 
 
@@ -57,7 +113,7 @@ def read_results(world, make, rows=None):
 
 
 def run_tasks_result(world):
-    """run_tasks: invertResult turns its result round, ignoreResult succeeds whatever comes"""
+    """K1: run_tasks: invertResult turns its result round, ignoreResult succeeds whatever comes"""
     read_results(world, run_tasks)
 
 
@@ -68,7 +124,7 @@ def run_tasks_inverted_error(world):
 
 
 def run_tasks_all_skipped(world):
-    """a list of tasks that are all skipped succeeds"""
+    """K1: a list of tasks that are all skipped succeeds"""
     answer = play(world, run_tasks(says("a", if_="false"), id_="l"))
     world.same((result(answer, "l"), ran(world)), (SUCCESS, []))
 
@@ -77,7 +133,7 @@ def run_tasks_all_skipped(world):
 
 
 def concurrent_at_the_same_time(world):
-    """tasks of run_tasks_concurrent run at the same time"""
+    """K2: tasks of run_tasks_concurrent run at the same time"""
     play(world, concurrent(*[shell(f"touch at{i}; " + waits_for("at0", "at1", "at2"))
                              for i in range(3)]))
 
@@ -90,7 +146,7 @@ def concurrent_result(world):
 
 
 def concurrent_default_thresholds(world):
-    """unless told the first failure fails it and ends the others; else all have to end"""
+    """K2: unless told the first failure fails it and ends the others; else all have to end"""
     answer = play(world, concurrent(lingers("a"), shell(f"{waits_for('ran')}; exit 3"),
                                     hangs(id_="h"), id_="c"), code=FAILED)
     world.same((ran(world), result(answer, "c"), answer["error"]["exit_code"]), (["a"], FAILURE, 3))
@@ -291,7 +347,7 @@ BACKGROUNDS = [make_background(*row) for row in BACKGROUND]
 
 
 def background_at_the_same_time(world):
-    """both run at the same time"""
+    """K4: both run at the same time"""
     play(world, background(shell("touch f; " + waits_for("f", "b")),
                            shell("touch b; " + waits_for("f", "b"))))
 
@@ -315,7 +371,7 @@ OPTIONS = READINGS + [
 
 
 def options_result(world):
-    """run_task_options: invertResult, ignoreResult, ignoreFailure, expectFailure"""
+    """K5: run_task_options: invertResult, ignoreResult, ignoreFailure, expectFailure"""
     read_results(world, options, OPTIONS)
 
 
@@ -386,7 +442,7 @@ def write_other(world, *tasks, name="other.yaml", **fields):
 
 
 def external_runs(world):
-    """run_external_tasks runs the tasks of another file, in order"""
+    """K6: run_external_tasks runs the tasks of another file, in order"""
     write_other(world, says("a"), says("b"))
     answer = play(world, external("other.yaml", id_="e"), says("c"))
     world.same((ran(world), result(answer, "e")), (["a", "b", "c"], SUCCESS))
@@ -409,7 +465,7 @@ def external_own_config(world):
 
 
 def external_test_config(world):
-    """testConfig comes before the other file's config"""
+    """K6: testConfig comes before the other file's config"""
     write_other(world, sees("[.a, .b]", "s"), config={"a": 1, "b": 2})
     answer = play(world, external("other.yaml", id_="e", testConfig={"a": 10}))
     inner = known(answer, "e")["outputs"]["childScope"]
@@ -823,4 +879,4 @@ if __name__ == "__main__":
     groups = ["run_tasks_", "concurrent_", "matrix_", "background_", "options_", "external_",
               "shell_", "command_", "sleep_", "http_", "javascript_"]
     cases = [case for prefix in groups for case in cases_of(here, prefix)]
-    sys.exit(run_all(choose(cases + BACKGROUNDS, sys.argv[2:]), sys.argv[1]))
+    sys.exit(run_all(choose(EVERY_KEY + cases + BACKGROUNDS, sys.argv[2:]), sys.argv[1]))

@@ -24,13 +24,13 @@ from world import (Broken, DONE, FAILED, TIMEOUT, USAGE, WAITING, cases_of, pace
 
 
 def test_runs_in_order(world):
-    """root tasks run one after the other, and their test completes"""
+    """F6: root tasks run one after the other, and their test completes"""
     answer = play(world, says("a"), says("b"), says("c"))
     world.same((answer["status"], ran(world)), ("completed", ["a", "b", "c"]))
 
 
 def test_stops_at_first_failure(world):
-    """root tasks stop at the first failure, which is the error of the test"""
+    """F6: root tasks stop at the first failure, which is the error of the test"""
     answer = play(world, says("a"), fails(3, id_="broken"), says("b"), code=FAILED)
     world.same(answer["status"], "failed")
     world.same((answer["error"]["node"], answer["error"]["exit_code"]), ("broken", 3))
@@ -146,9 +146,52 @@ def test_same_id_in_other_lists(world):
 
 @paced
 def test_timeout(world):
-    """a test that takes longer than its timeout fails"""
+    """F3: a test that takes longer than its timeout fails"""
     answer = play(world, lingers("a"), says("b"), timeout=world.ms(500), code=FAILED)
     world.same((answer["error"]["kind"], ran(world)), ("timeout", ["a"]))
+
+
+def f3_durations(world):
+    """F3: a length of time has units; a number alone is seconds, and 0 or nothing is no limit"""
+    for timeout in ("90s", "1h30m", "1.5h", "1m0.5s", "90", 90):
+        check(world, works(), timeout=timeout).gives(DONE)
+    for timeout in ("5 parsecs", "s", "1h30", "-1s"):
+        check(world, works(), timeout=timeout).gives(FAILED).says("`timeout`")
+    for timeout in (0, "0s", None):
+        play(world, shell("sleep 0.05; echo a >> ran"), timeout=timeout)
+    world.same(ran(world), ["a"] * 3)
+
+
+def f4_config(world):
+    """F4: defaults of variables are of any type, as YAML has them"""
+    world.write("test.yaml", """\
+config: {hex: 0x10, octal: 0o20, old: 020, binary: 0b10000, long: 1_000,
+         wide: 0x123456789012345678901234567890, yes_: yes, on_: on, day: 2024-01-01, none: , list: [1, {a: b}]}
+tasks: [{name: run_shell, config: {command: 'true'}}]
+""")
+    seen = world("run", "test.yaml", "--json").gives(DONE).json["state"]
+    want = {"hex": 16, "octal": 16, "old": 16, "binary": 16, "long": 1000,
+            "wide": "0x123456789012345678901234567890", "yes_": "yes", "on_": "on",
+            "day": "2024-01-01T00:00:00Z", "none": None, "list": [1, {"a": "b"}]}
+    world.same({key: seen[key] for key in want}, want)
+
+
+def e4_config(world):
+    """E4: config is read by the type of each field: texts as written, booleans, durations; it may be missing"""
+    world.write("test.yaml", """\
+tasks:
+- name: run_command
+  config: {command: [sh, -c, 'echo "$@" >> ran', sh, 0x12, 1e3, 123456789012345678901234567890, 1.10, yes, 2024-01-01]}
+- name: run_tasks
+  config: {continueOnFailure: yes, invertResult: off, tasks: [{name: run_shell, config: {command: exit 1}}]}
+- name: run_task_options
+  config: {ignoreFailure: on, invertResult: no, task: {name: run_shell, config: {command: exit 1}}}
+- {name: sleep, config: {duration: 1500us}}
+- {name: run_shell, configVars: {command: '| "echo no config >> ran"'}}
+""")
+    world("run", "test.yaml").gives(DONE)
+    world.same(world.read("ran"), "0x12 1e3 123456789012345678901234567890 1.10 yes 2024-01-01\nno config\n")
+    check(world, run_tasks(works(), continueOnFailure="perhaps")).gives(FAILED).says("true or false")
 
 
 def test_urls_of_other_schemes(world):
@@ -164,7 +207,7 @@ def test_urls_of_other_schemes(world):
 
 
 def test_schedule(world):
-    """a schedule is read and kept, and does not hold up a run"""
+    """F8: a schedule is read and kept, and does not hold up a run"""
     schedule = {"startup": True, "cron": ["0 */6 * * *", "@daily"], "skipQueue": True}
     answer = check(world, works(), schedule=schedule).gives(DONE).says("`schedule` starts nothing")
     world.same(answer.err.count("starts nothing") + answer.out.count("starts nothing"), 1)
@@ -175,15 +218,17 @@ def test_schedule(world):
 
 
 def test_names(world):
-    """a test is called by its name, or else by its id, or else by its file"""
+    """F1: a test is called by its name, or else by its id, or else by its file; it has a task at least"""
     for fields, name in (({"name": "A test", "id": "a"}, "A test"), ({"id": "a"}, "a"), ({}, "t")):
         world.write("t.yaml", json.dumps({**fields, "tasks": [works()]}))
         thread = world("run", "t.yaml", "--json").gives(DONE).json["thread"]
         world.same(world("status", thread, "--json").json["workflow"], name)
+    world.write("t.yaml", json.dumps({"name": "A test", "id": "a", "tasks": []}))
+    world("check", "t.yaml").gives(FAILED).says("at least one")
 
 
 def test_input(world):
-    """variables given with the run come before the test's config"""
+    """F4: variables given with the run come before the test's config"""
     answer = play(world, sees("[.a, .b]", "s"), config={"a": 1, "b": 2},
                   words=["--input", '{"b": 3}'])
     world.same(seen(answer, "s"), [1, 3])
@@ -195,7 +240,7 @@ def test_input(world):
 
 
 def envelope_title(world):
-    """a title has its placeholders filled in, of work and of containers alike"""
+    """E3: a title has its placeholders filled in, of work and of containers alike"""
     tasks = [shell("true", id_="a", title="Start ${n} of ${{.n + 1}}, ${nobody}"),
              run_tasks(works(), id_="b", title="List ${n}")]
     titles = {e["node"]: e.get("title") for e in events(world, *tasks, config={"n": 4})
@@ -230,7 +275,7 @@ TITLED = [make_title(*row) for row in TITLES]
 
 
 def fill_not_in_config(world):
-    """P1: ${x} and ${{x}} in a command are the shell's"""
+    """E3, P1: ${x} and ${{x}} in a command are the shell's"""
     play(world, task("run_shell", {"command": 'n=7; echo "${n}" >> ran'}),
          task("run_command", {"command": ["sh", "-c", 'echo "$0" >> ran', "${n}-${{n}}"]}),
          config={"n": 1})
@@ -529,7 +574,7 @@ def known_again(world):
 
 
 def scope_defaults(world):
-    """the test's config is what a look-up comes to last, and a write goes before it"""
+    """F4: the test's config is what a look-up comes to last, and a write goes before it"""
     answer = play(world, sees("a", "before"), sets("a", 2), sees("a", "after"), config={"a": 1})
     world.same((seen(answer, "before"), seen(answer, "after")), (1, 2))
 
@@ -748,7 +793,7 @@ def query_exact_integers(world):
 
 
 def cleanup_after_success(world):
-    """cleanupTasks run after success, in order, and see variables and tasks"""
+    """F7: cleanupTasks run after success, in order, and see variables and tasks"""
     answer = play(world, sets("a", 1), works(id_="t"), says("a"),
                   cleanup=[says("c1"), sees("[.a, .tasks.t.result]", "s"), says("c2")])
     world.same((ran(world), seen(answer, "s"), answer["status"]),
@@ -756,7 +801,7 @@ def cleanup_after_success(world):
 
 
 def cleanup_after_failure(world):
-    """cleanupTasks run after a failure, which stays the error"""
+    """F7: cleanupTasks run after a failure, which stays the error"""
     answer = play(world, says("a"), fails(9, id_="t"), says("b"),
                   cleanup=[sees("tasks.t.result", "s"), says("c")], code=FAILED)
     world.same((ran(world), seen(answer, "s"), answer["status"], answer["error"]["exit_code"],
@@ -764,7 +809,7 @@ def cleanup_after_failure(world):
 
 
 def cleanup_that_fails(world):
-    """a cleanup task that fails changes nothing, and the next ones still run"""
+    """F7: a cleanup task that fails changes nothing, and the next ones still run"""
     for first, code in ((works(), DONE), (fails(9), FAILED)):
         answer = play(world, first, cleanup=[says("a"), fails(3, id_="x"), says("b"),
                                              run_tasks(fails(), says("never")), says("c")],
@@ -776,7 +821,7 @@ def cleanup_that_fails(world):
 
 @paced
 def cleanup_after_timeout(world):
-    """cleanupTasks run after the timeout of the test, and outside of it"""
+    """F7: cleanupTasks run after the timeout of the test, and outside of it"""
     late = shell(f"sleep {world.seconds(0.8)}; echo c1 >> ran")
     answer = play(world, lingers("a", id_="t"), says("b"), timeout=world.ms(500),
                   cleanup=[late, says("c2")], code=FAILED)
@@ -939,7 +984,7 @@ def deep_refused(world):
 
 if __name__ == "__main__":
     here = sys.modules["__main__"]
-    groups = ["e1_", "test_", "envelope_", "known_", "scope_", "fill_", "query_", "cleanup_",
+    groups = ["e1_", "e4_", "f3_", "f4_", "test_", "envelope_", "known_", "scope_", "fill_", "query_", "cleanup_",
               "many_", "deep_"]
     cases = [case for prefix in groups for case in cases_of(here, prefix)]
     sys.exit(run_all(choose(cases + LATES + TITLED, sys.argv[2:]), sys.argv[1]))

@@ -78,7 +78,7 @@ static void a_test_is_a_graph_of_its_tasks(void **state) {
     flow_unref(flow);
 }
 
-static void a_test_that_says_little_gets_the_defaults(void **state) {
+static void f1_a_test_that_says_little_gets_the_defaults(void **state) {
     (void)state;
     Flow *flow = load_files((const File[]){
         {"some/where/quick.yaml", "tasks: [{name: sleep, config: {duration: 0}}]"}, {0}});
@@ -136,7 +136,7 @@ static void tests_are_checked_in_shape(void **state) {
 
 /* ---- keys that nobody reads, and words ---- */
 
-static void keys_that_nobody_reads_are_said_once(void **state) {
+static void f9_keys_that_nobody_reads_are_said_once(void **state) {
     (void)state;
     static const char text[] = "disable: true\n"
                                "tasks:\n"
@@ -163,7 +163,7 @@ static void keys_that_nobody_reads_are_said_once(void **state) {
     json_unref(texts);
 }
 
-static void old_keys_have_their_sentence(void **state) {
+static void f10_old_keys_have_their_sentence(void **state) {
     (void)state;
     static const Case cases[] = {
         {"tasks:\n- name: run_tasks\n  config:\n    stopChildOnResult: true\n"
@@ -184,7 +184,7 @@ static void old_keys_have_their_sentence(void **state) {
     RUN(cases);
 }
 
-static void words_are_read_as_in_go(void **state) {
+static void f4_words_are_read_as_in_go(void **state) {
     (void)state;
     static const struct {
         const char *word, *means;
@@ -232,7 +232,10 @@ static void words_are_read_as_in_go(void **state) {
         buf_clear(&text);
         buf_clear(&want);
     }
-    /* by the type of the field: texts as written, booleans also as switches */
+}
+
+static void e4_fields_are_read_by_their_types(void **state) {
+    (void)state;
     Flow *flow =
         load("tasks:\n- name: run_shell\n  config: {command: 0x12, shellArgs: [1e3, 020], "
              "shell: }\n- {name: run_tasks, config: {continueOnFailure: yes, invertResult: "
@@ -247,7 +250,7 @@ static void words_are_read_as_in_go(void **state) {
     flow_unref(flow);
 }
 
-static void maps_are_merged(void **state) {
+static void f9_maps_are_merged(void **state) {
     (void)state;
     Flow *flow = load("config:\n"
                       "  a: &a {x: 1, y: 2}\n"
@@ -331,7 +334,7 @@ static void ids_are_any_text(void **state) {
     flow_unref(flow);
 }
 
-static void kinds_are_those_that_there_are(void **state) {
+static void e1_kinds_are_those_that_there_are(void **state) {
     (void)state;
     static const Case cases[] = {
         {"tasks: [{name: run_shel, config: {command: ls}}]\n",
@@ -758,7 +761,7 @@ static void assertions_are_checked(void **state) {
 
 /* ---- placeholders ---- */
 
-static void placeholders_are_for_titles(void **state) {
+static void e3_placeholders_are_for_titles(void **state) {
     (void)state;
     Flow *flow = load("tasks:\n"
                       "- name: run_shell\n"
@@ -834,16 +837,17 @@ static void deep_tasks_are_refused(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         JSON_TEST(a_test_is_a_graph_of_its_tasks),
-        JSON_TEST(a_test_that_says_little_gets_the_defaults),
+        JSON_TEST(f1_a_test_that_says_little_gets_the_defaults),
         JSON_TEST(tests_are_checked_in_shape),
         JSON_TEST(tasks_are_called_by_their_ids_or_kinds),
         JSON_TEST(ids_are_any_text),
-        JSON_TEST(keys_that_nobody_reads_are_said_once),
-        JSON_TEST(old_keys_have_their_sentence),
-        JSON_TEST(words_are_read_as_in_go),
-        JSON_TEST(maps_are_merged),
+        JSON_TEST(f9_keys_that_nobody_reads_are_said_once),
+        JSON_TEST(f10_old_keys_have_their_sentence),
+        JSON_TEST(f4_words_are_read_as_in_go),
+        JSON_TEST(e4_fields_are_read_by_their_types),
+        JSON_TEST(f9_maps_are_merged),
         JSON_TEST(tests_inside_are_read_as_before),
-        JSON_TEST(kinds_are_those_that_there_are),
+        JSON_TEST(e1_kinds_are_those_that_there_are),
         JSON_TEST(e1_an_unknown_kind_inside_is_an_error_for_who_asks),
         JSON_TEST(a_task_has_what_the_file_says),
         JSON_TEST(envelopes_are_checked),
@@ -857,7 +861,7 @@ int main(void) {
         JSON_TEST(only_files_of_one_dialect_go_into_each_other),
         JSON_TEST(assertions_have_their_fields),
         JSON_TEST(assertions_are_checked),
-        JSON_TEST(placeholders_are_for_titles),
+        JSON_TEST(e3_placeholders_are_for_titles),
         JSON_TEST(the_cost_of_loading_follows_the_number_of_tasks),
         JSON_TEST(deep_tasks_are_refused),
     };
