@@ -264,8 +264,8 @@ static void verify(Breakpoints *p, Breakpoint *b) {
     if (!b->verified) {
         message = node ? json_string_c(why.msg) : missing(p, b);
     } else if (node && b->place == BREAK_TASK_TITLE && !has_title(b)) {
-        message = json_string_fmt("What the title of `%s` comes to is compared when it is reached.",
-                                  node->name);
+        message = json_string_fmt("`%s` is titled `%.60s`; that is compared when it is reached.",
+                                  node->name, json_string_data(&node->task->title));
     } else if (node && b->place == BREAK_SOURCE && node->line != number_field(b, "line")) {
         message = json_string_fmt("Moved to line %d, where `%s` begins.", node->line, node->name);
     }

@@ -192,8 +192,9 @@ static void tasks_are_found_by_title(void **state) {
     expect_places(title_files, "{\"node\": \"a\"}", "a:2", "");
     expect_places(title_files, "{\"task_title\": \"a\"}", "e:6 f:7", "");
     /* what the placeholders could make it; alone they could be anything, and a name is not guessed at */
-    expect_places(title_files, "{\"node\": \"Greet me and alls\"}", "d:5 e:6",
-                  "What the title of `d` comes to is compared when it is reached.");
+    expect_places(
+        title_files, "{\"node\": \"Greet me and alls\"}", "d:5 e:6",
+        "`d` is titled `Greet ${who} and ${{ .all[] }}s`; that is compared when it is reached.");
     expect_places(title_files, "{\"node\": \"Greet me and all\"}", "?",
                   "No node is called `Greet me and all`.");
     expect_places(title_files, "{\"node\": \"Secnd thing\"}", "?",
