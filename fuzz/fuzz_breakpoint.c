@@ -21,23 +21,32 @@ static const char main_text[] = "nodes:\n"
                                 "- {name: each, map: .files, as: file, do: {jq: $file}}\n";
 static const char sub_text[] = "nodes: [{name: build, jq: .}]\n";
 
+static const char tasks_text[] =
+    "tasks:\n"
+    "- {name: sleep, id: a, title: First thing, config: {duration: 0}}\n"
+    "- {name: sleep, id: b, title: 'Greet ${group} and ${{ .metadata[] }}s', config: {duration: 0}}\n"
+    "- {name: sleep, title: '${group}', config: {duration: 0}}\n";
+
 static bool read_text(void *ctx, const char *path, Buf *out, Error *err) {
     (void)ctx;
     (void)err;
-    buf_adds(out, strstr(path, "sub") ? sub_text : main_text);
+    buf_adds(out, strstr(path, "sub") ? sub_text : strstr(path, "test") ? tasks_text : main_text);
     return true;
 }
 
-static const Flow *the_flow(void) {
-    static Flow *flow;
-    if (!flow) {
+enum { FLOWS = 2 };
+
+static const Flow *the_flow(int which) {
+    static const char *const paths[FLOWS] = {"main.yaml", "test.yaml"};
+    static Flow *flows[FLOWS];
+    if (!flows[which]) {
         FlowProblems problems = {0};
         FlowReader reader = {.read = read_text};
-        flow = flow_load("main.yaml", &reader, &problems);
-        CHECK(flow);
+        flows[which] = flow_load(paths[which], &reader, &problems);
+        CHECK(flows[which]);
         flow_problems_clear(&problems);
     }
-    return flow;
+    return flows[which];
 }
 
 static void try_at(Breakpoint *b, const Node *node, Json state) {
@@ -58,10 +67,10 @@ static void try_at(Breakpoint *b, const Node *node, Json state) {
     json_unref(value);
 }
 
-static void check_listing(const Breakpoints *p, const Breakpoint *b) {
+static void check_listing(const Flow *flow, const Breakpoints *p, const Breakpoint *b) {
     Error err = ERROR_INIT;
     Json listed = breakpoints_json(p, b);
-    Breakpoint *again = breakpoint_new(2, listed, the_flow(), &err);
+    Breakpoint *again = breakpoint_new(2, listed, flow, &err);
     CHECK(again);
     Json a = breakpoint_stored(b), z = breakpoint_stored(again);
     Json merged = breakpoint_merge(a, z);
@@ -73,8 +82,7 @@ static void check_listing(const Breakpoints *p, const Breakpoint *b) {
     breakpoint_free(again);
 }
 
-static void check_spec(Json spec) {
-    const Flow *flow = the_flow();
+static void check_in(const Flow *flow, Json spec) {
     Error err = ERROR_INIT;
     Breakpoint *b = breakpoint_new(1, spec, flow, &err);
     if (!b) {
@@ -84,14 +92,19 @@ static void check_spec(Json spec) {
     Breakpoints *p = breakpoints_new(flow);
     breakpoints_add(p, b);
     CHECK(b->verified || !json_is_none(b->message));
-    check_listing(p, b);
+    check_listing(flow, p, b);
     for (size_t g = 0; g < flow->ngraphs; g++) {
         for (size_t i = 0; i < flow->graphs[g]->nnodes; i++) {
             try_at(b, &flow->graphs[g]->nodes[i], spec);
         }
     }
-    try_at(b, flow->main->nodes[2].params[MAP_DO].node, spec);
+    const Node *body = node_body(&flow->main->nodes[2]);
+    if (body) try_at(b, body, spec);
     breakpoints_free(p);
+}
+
+static void check_spec(Json spec) {
+    for (int i = 0; i < FLOWS; i++) check_in(the_flow(i), spec);
 }
 
 static void check_typed(const char *text) {
