@@ -538,6 +538,17 @@ def x2_stepped_into(world):
         world.same(world.read(f"ran{number}").split(), ["before", "edited", "after", "three"])
 
 
+def x2_title_of_a_later_file(world):
+    """X2: a title is found in a file that is not there yet when the breakpoint is set"""
+    write_test(world, [works(id_="one"), works(id_="two", title="The ${n}nd")], name="src.yaml")
+    with debug_tasks(world, shell("cp src.yaml late.yaml"), external("late.yaml"), config={"n": 2}) as d:
+        world.same(d.set(spec="The 2nd")["verified"], False)
+        world.same(d.set(spec="The 3rd")["verified"], False)
+        stop = d.go("continue")
+        world.same((stop.one["node"], d.breakpoint(1)["type"]), ("two", "task_title"))
+        world.same(d.go("continue").status, "completed")
+
+
 def x2_debugged_later(world):
     """X2: another process sees the frames in such a file, and goes on"""
     write_test(world, [works(id_="one"), works(id_="two")], name="late.yaml")
