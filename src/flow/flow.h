@@ -350,10 +350,9 @@ struct Graph {
     int line, col;
     /* Of the tasks dialect. Nodes of such a graph have no edges: they run in order, or as the node
      * that holds the graph says. */
-    bool scoped;  /* the state is a chain of scopes (scope.h in engine/) */
-    bool cleanup; /* it is, or is in, the cleanupTasks of a test */
-    const char *
-        lacks; /* a kind that there is not, of one of its tasks: it has no nodes, and cannot begin */
+    bool scoped;           /* the state is a chain of scopes (scope.h in engine/) */
+    bool cleanup;          /* it is, or is in, the cleanupTasks of a test */
+    const char *lacks;     /* a kind that there is not, of a task in it: it cannot begin */
     const Graph *after;    /* of a test: its cleanupTasks; NULL: none */
     Json defaults;         /* of a test: `config`, an object; JSON_NONE in graphs inside it */
     const struct TestVar { /* of a test: configVars */

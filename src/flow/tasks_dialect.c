@@ -461,14 +461,12 @@ static void load_held_tasks(const NodeContext *c, const TaskList *list) {
     if (!g->lacks) load_tasks(c, list);
 }
 
-static bool has_tasks(Loader *ld, const YamlNode *value) {
-    return expect_items(ld, value, "There are no tasks here; there must be at least one.",
-                        "The tasks must be a list (`- name: ...`).");
-}
-
-static bool load_list(const NodeContext *c, const YamlNode *value, Json source) {
-    if (!has_tasks(c->ld, value)) return false;
-    load_tasks(c, &(TaskList){value->items, value->n, source});
+static bool load_list(const NodeContext *c, const YamlNode *value, Json source, bool held) {
+    if (!expect_items(c->ld, value, "There are no tasks here; there must be at least one.",
+                      "The tasks must be a list (`- name: ...`).")) {
+        return false;
+    }
+    (held ? load_held_tasks : load_tasks)(c, &(TaskList){value->items, value->n, source});
     return true;
 }
 
@@ -483,10 +481,8 @@ static GraphImpl *new_task_graph(Loader *ld, const char *name, Spot spot, bool c
 const Graph *load_task_list(const NodeContext *c, const YamlNode *value, Json source,
                             const char *name) {
     NodeContext inner = *c;
-    if (!has_tasks(c->ld, value)) return NULL;
     inner.graph = new_task_graph(c->ld, name, value->spot, c->graph->graph.cleanup);
-    load_held_tasks(&inner, &(TaskList){value->items, value->n, source});
-    return &inner.graph->graph;
+    return load_list(&inner, value, source, true) ? &inner.graph->graph : NULL;
 }
 
 const Graph *load_one_task(const NodeContext *c, const YamlNode *value, Json source,
@@ -571,12 +567,14 @@ static bool load_tasks_dialect(Loader *ld, LoadedFile *file, const YamlNode *roo
         g->nvars = vars->n;
     }
     if (schedule) load_schedule(ld, root, schedule, g);
-    bool loaded = load_list(&c, yaml_get(root, "tasks"), json_none());
+    bool held = file->from && !file->kind_name; /* by a task of the file that named it */
+    bool loaded = load_list(&c, yaml_get(root, "tasks"), json_none(), held);
     const YamlNode *cleanup = yaml_get(root, "cleanupTasks");
     if (cleanup && !yaml_is_null(cleanup) && !(cleanup->kind == YAML_LIST && cleanup->n == 0)) {
         NodeContext inner = c;
         inner.graph = new_task_graph(ld, "cleanup", cleanup->spot, true);
-        g->after = load_list(&inner, cleanup, json_none()) ? &inner.graph->graph : NULL;
+        g->after = load_list(&inner, cleanup, json_none(), held) ? &inner.graph->graph : NULL;
+        g->lacks = g->lacks || !g->after ? g->lacks : g->after->lacks;
     }
     return loaded;
 }

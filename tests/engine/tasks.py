@@ -74,6 +74,17 @@ def e1_unknown_kind_never_started(world):
     world("graph", "test.yaml").gives(DONE)
 
 
+def e1_unknown_kind_in_a_file(world):
+    """E1: so it is in a file that another test calls, among its cleanupTasks, too"""
+    for fields in ({"tasks": [says("in"), task("slep")]}, {"tasks": [says("in")], "cleanupTasks": [task("slep")]}):
+        world.write("other.yaml", json.dumps(fields))
+        play(world, external("other.yaml", if_="| false"), says("a"))
+        answer = play(world, says("b"), external("other.yaml", id_="e"), says("c"), code=FAILED)
+        world.same((answer["error"]["kind"], result(answer, "e"), ran(world)), ("kind", FAILURE, ["a", "b"]))
+        check(world, external("other.yaml")).gives(FAILED).says("other.yaml:", "no kind of task `slep`")
+        (world.folder / "ran").unlink()
+
+
 def e1_alias(world):
     """E1: generate_random_mnemonic is get_random_mnemonic, at any depth"""
     world.write("kinds/get_random_mnemonic.yaml", "kind: get_random_mnemonic\noutputs: {words: tasks.w.outputs.words}\n"
