@@ -175,7 +175,8 @@ static void check_node(const Node *node) {
 }
 
 static void check_graph(const Flow *flow, const Graph *g) {
-    CHECK(g->nnodes > 0 && flow->graphs[g->id] == g);
+    CHECK((g->nnodes > 0 || g->lacks) && flow->graphs[g->id] == g);
+    CHECK(!g->lacks || (g->scoped && g != flow->main));
     CHECK((g->start.n == 0) == g->scoped);
     check_edges(g, g->start);
     for (size_t i = 0; i < g->nnodes; i++) {
