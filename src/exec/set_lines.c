@@ -6,6 +6,7 @@
 #include "mem.h"
 #include "utf8.h"
 
+#include <math.h>
 #include <string.h>
 
 enum {
@@ -95,21 +96,25 @@ static void tell(SetLines *lines, bool lost, const char *sentence) {
     buf_clear(&text);
 }
 
-/* Numbers as doubles, at any depth: DEPTH_MAX bounds the recursion. Consumes value. */
-static Json with_doubles(Json value) {
+/* Numbers as doubles, at any depth: DEPTH_MAX bounds the recursion. *fits becomes false where one is too large for that.
+ * Consumes value. */
+static Json with_doubles(Json value, bool *fits) {
     Json key, part, out;
     switch (json_kind(value)) {
-    case JSON_NUMBER: out = json_number(json_to_double(value)); break;
+    case JSON_NUMBER:
+        *fits = *fits && isfinite(json_to_double(value));
+        out = json_number(json_to_double(value));
+        break;
     case JSON_ARRAY:
         out = json_array();
         for (size_t i = 0; i < json_array_len(value); i++) {
-            out = json_array_push(out, with_doubles(json_ref(json_array_get(value, i))));
+            out = json_array_push(out, with_doubles(json_ref(json_array_get(value, i)), fits));
         }
         break;
     case JSON_OBJECT:
         out = json_object();
         for (size_t pos = 0; json_object_next(value, &pos, &key, &part);) {
-            out = json_object_set(out, json_ref(key), with_doubles(json_ref(part)));
+            out = json_object_set(out, json_ref(key), with_doubles(json_ref(part), fits));
         }
         break;
     default: return value;
@@ -133,7 +138,15 @@ static Json value_of(SetLines *lines, const Order *order, const char *s, size_t 
         buf_clear(&text);
         return value;
     }
-    return with_doubles(value);
+    bool fits = true;
+    value = with_doubles(value, &fits);
+    if (!fits) {
+        tell(lines, false,
+             "A line that sets a value is not applied, because a number in it is no finite "
+             "double.");
+        json_clear(&value);
+    }
+    return value;
 }
 
 /* Where the blanks, or what is not blank, at the beginning of [s, end) end. */

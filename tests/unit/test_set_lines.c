@@ -81,6 +81,16 @@ static void x1_numbers_of_json_are_doubles(void **state) {
     expect("::set-out a 123456789012345678901\n", "<out \"a\"=\"123456789012345678901\">");
 }
 
+static void x1_a_number_that_no_double_holds_is_a_warning(void **state) {
+    (void)state;
+    expect("::set-out-json n 1e400\na\n",
+           "<!A line that sets a value is not applied, because a number in it is no finite double. "
+           "The line was: ::set-out-json n 1e400>a\n");
+    expect("::set-json n {\"a\": [-1e999]}\n",
+           "<!A line that sets a value is not applied, because a number in it is no finite double. "
+           "The line was: ::set-json n {\"a\": [-1e999]}>");
+}
+
 static void lines_say_how_far_a_task_is(void **state) {
     (void)state;
     expect("::set-progress 12/32 epochs\n", "<37.5% 12 of 32 epochs>");
@@ -263,6 +273,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(x1_the_lines_set_text_and_json),
         cmocka_unit_test(x1_numbers_of_json_are_doubles),
+        cmocka_unit_test(x1_a_number_that_no_double_holds_is_a_warning),
         cmocka_unit_test(lines_say_how_far_a_task_is),
         cmocka_unit_test(text_is_the_rest_of_the_line_as_it_stands),
         cmocka_unit_test(other_lines_are_text),
