@@ -106,7 +106,9 @@ static bool read_words(const Reading *r, Json value, Param *out) {
     Json words = json_array();
     for (size_t i = 0; fine && i < json_array_len(value); i++) {
         Param word = {0};
-        fine = read_text(r, json_array_get(value, i), &word);
+        Json item = json_array_get(value, i);
+        if (r->lenient && json_kind(item) == JSON_NULL) item = json_string_c("");
+        fine = read_text(r, item, &word);
         if (fine) {
             words = json_array_push(words, word.value);
         } else {

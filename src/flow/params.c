@@ -46,6 +46,12 @@ static Json switch_or_value(const YamlNode *node) {
     return means ? json_bool(on) : yaml_json(node);
 }
 
+/* Of a list of texts. In tests null is an empty one. */
+static Json word_json(const YamlNode *node) {
+    bool empty = node->spot.file->schema != YAML_CORE && yaml_is_null(node);
+    return empty ? json_string_c("") : text_or_value(node);
+}
+
 static Json item_json(const ParamInfo *info, const YamlNode *item) {
     if (item->kind != YAML_MAP) return yaml_json(item);
     Json object = json_object();
@@ -79,8 +85,8 @@ Json param_json(const ParamInfo *info, const YamlNode *value) {
     Json list = json_array();
     for (size_t i = 0; i < value->n; i++) {
         const YamlNode *item = value->items[i];
-        list = json_array_push(list, info->type == PARAM_WORDS ? text_or_value(item)
-                                                               : item_json(info, item));
+        list = json_array_push(list,
+                               info->type == PARAM_WORDS ? word_json(item) : item_json(info, item));
     }
     return list;
 }

@@ -125,8 +125,9 @@ static Json whole_value(const char *s, bool *whole) {
         fits = fits && !__builtin_mul_overflow(value, (uint64_t)base, &value) &&
                !__builtin_add_overflow(value, (uint64_t)digit, &value);
     }
-    if (!fits || (minus && value > INT64_MAX)) return json_none();
-    if (value <= INT64_MAX) return json_int(minus ? -(int64_t)value : (int64_t)value);
+    if (!fits || (minus && value > (uint64_t)INT64_MAX + 1)) return json_none();
+    if (minus) return json_int((int64_t)(0 - value));
+    if (value <= INT64_MAX) return json_int((int64_t)value);
     char text[24];
     int len = snprintf(text, sizeof text, "%llu", (unsigned long long)value);
     return json_number_parse(text, (size_t)len);
@@ -161,7 +162,11 @@ static Json test_value(const char *s, size_t len) {
     if (json_is_none(value)) {
         value = decimal_value(plain.data, plain.len);
         bool power = !json_is_none(value) && strpbrk(plain.data, "eE"); /* 1e3 is 1000 */
-        if (power) json_put(&value, json_number(json_to_double(value)));
+        if (!json_is_none(value) && isinf(json_to_double(value))) {
+            json_clear(&value);
+        } else if (power) {
+            json_put(&value, json_number(json_to_double(value)));
+        }
     }
     if (json_is_none(value)) value = time_value(s, len);
     buf_clear(&plain);

@@ -145,6 +145,14 @@ static void config_vars_are_checked(void **state) {
                    "`duration` in configVars: Cannot index number with string (\"b\")");
 }
 
+static void e4_null_in_a_list_of_texts_is_an_empty_one(void **state) {
+    (void)state;
+    expect_param("{name: run_command, configVars: {command: '| [\"echo\", null]'}}", "{}",
+                 RUN_COMMAND_COMMAND, "[\"echo\",\"\"]");
+    expect_param("{name: run_command, config: {command: [echo, ~, '~', null]}}", "{}",
+                 RUN_COMMAND_COMMAND, "[\"echo\",\"\",\"~\",\"\"]");
+}
+
 /* ---- types ---- */
 
 static void text_that_reads_as_a_type_is_taken_for_it(void **state) {
@@ -245,6 +253,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         JSON_TEST(titles_have_names_and_queries),
         JSON_TEST(nothing_is_put_into_configs),
+        JSON_TEST(e4_null_in_a_list_of_texts_is_an_empty_one),
         JSON_TEST(config_vars_take_the_place_of_fields),
         JSON_TEST(config_vars_are_checked),
         JSON_TEST(text_that_reads_as_a_type_is_taken_for_it),
