@@ -27,6 +27,7 @@
 #include "image_read.h"
 #include "inject.h"
 #include "mem.h"
+#include "number_text.h"
 #include "outside.h"
 #include "park.h"
 #include "record.h"
@@ -108,7 +109,7 @@ bool task_resolve(Frame *f, Error *err) {
 
 bool task_query(Frame *f, const Expr *expr, Json vars, Json *value, Error *err) {
     Error failed = ERROR_INIT;
-    *value = evaluator_query(f->run->evaluator, expr, vars, &failed);
+    *value = with_big_as_text(evaluator_query(f->run->evaluator, expr, vars, &failed));
     if (failed.code == ERR_NONE) return true;
     json_clear(value);
     if (!query_error_is_value(&failed)) {

@@ -2,6 +2,8 @@
 
 #include "json_build.h"
 #include "json_print.h"
+#include "kind_inputs.h"
+#include "number_text.h"
 #include "placeholder.h"
 
 #include <stdlib.h>
@@ -23,8 +25,8 @@ static bool has_room(const Filling *f) {
     return f->out->len < CONFIG_TEXT_MAX;
 }
 
-/* As Go's %v writes it: lists are [1 2], objects map[a:1 b:2] in the order of their keys, null is <nil>. Recursion is
- * bounded by TITLE_DEPTH_MAX. */
+/* As Go's %v writes it: lists are [1 2], objects map[a:1 b:2] in the order of their keys, null is <nil>, doubles 3 and
+ * 1e+21. Recursion is bounded by TITLE_DEPTH_MAX. */
 static void add_value(Filling *f, Json value, int depth) {
     JsonKind kind = json_kind(value);
     if (!has_room(f) || depth > TITLE_DEPTH_MAX) return;
@@ -51,6 +53,8 @@ static void add_value(Filling *f, Json value, int depth) {
         }
         buf_addc(f->out, ']');
         json_unref(keys);
+    } else if (number_is_double(value)) {
+        add_shortest(json_to_double(value), f->out);
     } else {
         json_print(value, NULL, f->out);
     }
@@ -122,6 +126,36 @@ static bool takes_object(const ParamInfo *info) {
     return info->type == PARAM_OBJECT || info->type == PARAM_VALUE;
 }
 
+static bool is_integer_field(const ParamInfo *info) {
+    return info->type == PARAM_INT || info->type == PARAM_COUNT || info->type == PARAM_STATUSES;
+}
+
+/* A double that is the value of a field is its decimal text from now on, which an integer does not take. Lengths of
+ * time are taken with fractions, and numbers by kinds from outside that want them: large ones are exact there.
+ * Consumes *value. */
+static bool settle_double(const Kind *kind, const ParamInfo *info, Json *value, Error *err) {
+    Buf text = BUF_INIT;
+    add_decimal(json_to_double(*value), &text);
+    bool whole = text.len == strspn(text.data, "-0123456789"), fine = true;
+    Json name = json_string_c(info->name);
+    bool wanted =
+        kind->outside && info->type == PARAM_VALUE && input_fits(kind->outside, name, *value, NULL);
+    json_unref(name);
+    if (is_integer_field(info) && whole) {
+        fine = error_set(err, ERR_DATA,
+                         "`%s` must be an integer, and its query in configVars gives the double "
+                         "%s.0.",
+                         info->name, text.data);
+        json_clear(value);
+    } else if (wanted && whole) {
+        json_put(value, json_number_parse(text.data, text.len));
+    } else if (!wanted && !is_integer_field(info) && info->type != PARAM_DURATION) {
+        json_put(value, json_string(text.data, text.len));
+    }
+    buf_clear(&text);
+    return fine;
+}
+
 /* The query of configVars takes the place of the field; what it gives is read afterwards. */
 static bool apply(const Kind *kind, const struct TaskVar *var, const ConfigSource *source,
                   Param *param, Error *err) {
@@ -140,6 +174,8 @@ static bool apply(const Kind *kind, const struct TaskVar *var, const ConfigSourc
     bool null = json_kind(value) == JSON_NULL;
     if (null) value = emptied(kind, info);
     if (json_is_none(value)) return true;
+    if (number_is_double(value) && !settle_double(kind, info, &value, err)) return false;
+    value = with_big_as_text(value);
     if (!null && json_kind(value) == JSON_OBJECT && json_kind(param->value) == JSON_OBJECT) {
         Json added = value;
         value = json_object_merge(json_ref(param->value), added);

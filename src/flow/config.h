@@ -7,7 +7,9 @@
  *      anything else replaces them. One that gives nothing leaves the field as it is; null leaves texts, numbers and
  *      booleans, and makes lists and objects empty. One that fails gives `{}`, which is an error where the
  *      field cannot be an object.
- *   2. what came of it is checked against the types of the parameters. Text that reads as a number, a boolean or a
+ *   2. a double that is the whole value arrives as decimal text without an exponent (number_text.h), which integers
+ *      do not take; integers past 64 bits are texts, too.
+ *   3. what came of it is checked against the types of the parameters. Text that reads as a number, a boolean or a
  *      list in JSON is taken for it.
  *
  * Placeholders are for titles alone: `${x}` in a command is the shell's. `${name}` is the variable of that name, and

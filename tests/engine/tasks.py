@@ -268,6 +268,8 @@ TITLES = [
     ("P3", "${{o}} ${{l}}", "map[a:1 b:[2 map[c:true]]] [1 x <nil>]"),
     ("P3", '${{| error("oops")}}', "oops"),
     ("P3", "$${n} $$ $n ${{n}", "$4 $$ $n ${{n}"),
+    ("P3", "${{| 1e21}} ${{| 3.0}} ${{| 1234567.0}} ${{| 1234567}} ${{| 7 / 2}}",
+     "1e+21 3 1.234567e+06 1234567 3.5"),
 ]
 
 
@@ -798,6 +800,30 @@ def query_exact_integers(world):
                               "envVars": {name: query for name, (query, _) in queries.items()}})
     play(world, show, config=config)
     world.same(ran(world), [value for _, value in queries.values()])
+
+
+def query_doubles_in_fields(world):
+    """Q5: a double that is the whole value of a field is decimal text; integer fields refuse it"""
+    for query, text in (("| 1e18 * 1e18", "1" + "0" * 36), ("| 1e21", "1" + "0" * 21),
+                        ("| 1.23456789", "1.234568"), ("| 1e-7", "0"), ("| 3.0", "3")):
+        answer = play(world, task("run_shell", {"command": "x", "shell": "cat"}, id_="a",
+                                  configVars={"command": query}))
+        world.same(known(answer, "a")["outputs"]["stdout"], text, query)
+    world.write("test.yaml", "config: {a: 2.0}\ntasks:\n  - name: run_task_options\n    configVars: {maxRetryCount: a}\n"
+                "    config: {task: {name: sleep, config: {duration: 0}}}\n")
+    world("run", "test.yaml").gives(FAILED).says("`maxRetryCount` must be an integer", "2.0")
+
+
+def query_big_integers_in_variables(world):
+    """Q5: an integer past 64 bits that is kept in a variable is text when it is read again"""
+    big = {"big": "| 1000000000000000000 * 1000000000000000000", "small": "| 1000000000000000000 * 9",
+           "inside": "| [{a: (9223372036854775807 + 1)}]"}
+    look = '[(.big | type), .big + "x", (.small | type), (.inside[0].a | type)]'
+    want = ["string", "1" + "0" * 36 + "x", "number", "string"]
+    write_test(world, [sees(look, "s")], name="other.yaml")
+    answer = play(world, sees(look, "s"), external("other.yaml", testConfigVars=big, id_="e"), configVars=big)
+    inner = known(answer, "e")["outputs"]["childScope"]["tasks"]["s"]["outputs"]["v"]
+    world.same((seen(answer, "s"), inner), (want, want))
 
 
 # ---- cleanupTasks ----

@@ -101,6 +101,36 @@ static void titles_have_names_and_queries(void **state) {
     expect_title("${x}", "{\"x\":\"${y} ${{1}}\",\"y\":1}", "${y} ${{1}}");
 }
 
+static void p3_doubles_in_titles_are_the_shortest(void **state) {
+    (void)state;
+    static const char *const rows[][2] = {
+        {"1e21", "1e+21"},
+        {"3.0", "3"},
+        {"1234567.0", "1.234567e+06"},
+        {"123456.0", "123456"},
+        {"1e6", "1e+06"},
+        {"1.5", "1.5"},
+        {"1234567.5", "1.2345675e+06"},
+        {"0.0001", "0.0001"},
+        {"0.00001", "1e-05"},
+        {"-2.50", "-2.5"},
+        {"1000000", "1000000"},
+        {"100000000000000000000 * 10", "1000000000000000000000"},
+        {"0.1 + 0.2", "0.30000000000000004"},
+        {"infinite", "+Inf"},
+        {"-infinite", "-Inf"},
+        {"nan", "NaN"},
+        {"[1.0, 1e-7]", "[1 1e-07]"},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        Buf title = BUF_INIT;
+        buf_printf(&title, "${{| %s}}", rows[i][0]);
+        expect_title(title.data, "{}", rows[i][1]);
+        buf_clear(&title);
+    }
+    expect_title("${x}", "{\"x\":3.0}", "3");
+}
+
 static void nothing_is_put_into_configs(void **state) {
     (void)state;
     expect_param("{name: run_shell, config: {command: 'a ${x} ${{.x}} $${x} ${{'}}", "{\"x\":1}",
@@ -143,6 +173,67 @@ static void config_vars_are_checked(void **state) {
                    "`duration` must be a length of time such as 250ms, 90s or 1h30m, not `long`.");
     expect_refused("{name: sleep, configVars: {duration: '.a.b'}}", "{\"a\":1}",
                    "`duration` in configVars: Cannot index number with string (\"b\")");
+}
+
+static void q5_a_double_is_decimal_text_in_a_field(void **state) {
+    (void)state;
+    static const char *const rows[][2] = {
+        {"1e18 * 1e18", "1000000000000000000000000000000000000"},
+        {"1e21", "1000000000000000000000"},
+        {"1.23456789", "1.234568"},
+        {"-1.5", "-1.5"},
+        {"1e-7", "0"},
+        {"3.0", "3"},
+        {"100.0", "100"},
+        {"7 / 2", "3.5"},
+        {"9007199254740993.0", "9007199254740992"},
+        {"1.5e300 * 1", "15"},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        Buf task = BUF_INIT, want = BUF_INIT;
+        buf_printf(&task, "{name: run_shell, configVars: {command: '| %s'}}", rows[i][0]);
+        buf_printf(&want, "\"%s\"", rows[i][1]);
+        for (int zeros = 0; strstr(rows[i][0], "e300") && zeros < 299; zeros++) {
+            want.len--;
+            buf_adds(&want, "0\"");
+        }
+        expect_param(task.data, "{}", RUN_SHELL_COMMAND, want.data);
+        buf_clear(&task);
+        buf_clear(&want);
+    }
+    expect_param("{name: check_http_json, config: {url: x}, configVars: {body: n}}", "{\"n\":2.50}",
+                 CHECK_BODY, "\"2.5\"");
+    expect_param("{name: check_http_json, config: {url: x}, configVars: {body: '| [.n]'}}",
+                 "{\"n\":2.5}", CHECK_BODY, "[2.5]");
+}
+
+static void q5_integer_fields_refuse_doubles(void **state) {
+    (void)state;
+    static const char options[] =
+        "{name: run_task_options, config: {task: {name: sleep, config: {duration: 0}}}, "
+        "configVars: {maxRetryCount: n}}";
+    expect_refused(
+        options, "{\"n\":2.0}",
+        "`maxRetryCount` must be an integer, and its query in configVars gives the double 2.0.");
+    expect_refused(options, "{\"n\":2.5}",
+                   "`maxRetryCount` must be a whole number from 0 to 1000000000.");
+    expect_param(options, "{\"n\":2}", OPTIONS_MAX_RETRIES, "2");
+    expect_refused(
+        "{name: check_http_json, config: {url: x}, configVars: {expectStatus: n}}", "{\"n\":200.0}",
+        "`expectStatus` must be an integer, and its query in configVars gives the double 200.0.");
+    expect_param("{name: sleep, configVars: {duration: n}}", "{\"n\":0.5}", TASK_SLEEP_FOR, "0.5");
+}
+
+static void q5_a_big_integer_that_is_kept_is_text(void **state) {
+    (void)state;
+    expect_param("{name: run_shell, configVars: {command: '| 1000000000000000000 * 1000'}}", "{}",
+                 RUN_SHELL_COMMAND, "\"1000000000000000000000\"");
+    expect_param("{name: check_http_json, config: {url: x}, "
+                 "configVars: {body: '| [{a: (1000000000000000000 * 1000)}, 5]'}}",
+                 "{}", CHECK_BODY, "[{\"a\":\"1000000000000000000000\"},5]");
+    expect_param("{name: run_task_matrix, config: {task: {name: sleep, config: {duration: 0}}}, "
+                 "configVars: {matrixValues: '| [9223372036854775807, 9223372036854775807 + 1]'}}",
+                 "{}", MATRIX_VALUES, "[9223372036854775807,\"9223372036854775808\"]");
 }
 
 static void e4_null_in_a_list_of_texts_is_an_empty_one(void **state) {
@@ -252,7 +343,11 @@ static void without_leniency_text_is_text(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         JSON_TEST(titles_have_names_and_queries),
+        JSON_TEST(p3_doubles_in_titles_are_the_shortest),
         JSON_TEST(nothing_is_put_into_configs),
+        JSON_TEST(q5_a_double_is_decimal_text_in_a_field),
+        JSON_TEST(q5_integer_fields_refuse_doubles),
+        JSON_TEST(q5_a_big_integer_that_is_kept_is_text),
         JSON_TEST(e4_null_in_a_list_of_texts_is_an_empty_one),
         JSON_TEST(config_vars_take_the_place_of_fields),
         JSON_TEST(config_vars_are_checked),
