@@ -673,6 +673,7 @@ static void start(StepCommand *command) {
         .grace_ms = command->kind->grace_ms,
         .end_signal = command->kind->end_signal,
         .end_alone = command->kind->end_alone,
+        .lingers = command->kind->lingers,
         .joined = command->kind->joined,
         .on_output = on_output,
         .on_exit = on_exit_,

@@ -56,6 +56,7 @@ typedef struct CommandKind {
     int end_signal;
     bool end_alone;
     uint64_t grace_ms;
+    bool lingers;
     bool joined; /* then its standard error is a part of its standard output */
     /* The work has more to it than this command: the step's data is the kind's own, which ends the
      * command with command_end() and lets go of it with command_free(). end() and refused() are the

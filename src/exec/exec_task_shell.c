@@ -14,7 +14,9 @@
  * count in what it prints, too, and its outputs are what they set. An error that nobody catches is kind "javascript", with
  * type, traceback, and the line to blame.
  *
- * A script that is to end gets SIGINT, by itself, and SIGKILL with all of its group five seconds later.
+ * Each of them ends when nobody has its standard output and standard error open any more: what it has started in the
+ * background may print, and set something, after it. A script that is to end gets SIGINT, by itself, and SIGKILL with all
+ * of its group five seconds later; where it has exited already, the group is killed at once.
  *
  * run_command runs a program as it is. Another exit code than 0, or a signal, is a failure unless
  * allowed_to_fail; a program that cannot be started, or runs out of time, is one in any case. It is ended by SIGKILL.
@@ -229,9 +231,9 @@ static void script_free(void *data) {
     mem_free(script);
 }
 
-#define SCRIPT_KIND(word_)                                                               \
-    .word = word_, .error_stdout = STDOUT_TAIL, .end_signal = SIGINT, .end_alone = true, \
-    .grace_ms = SCRIPT_GRACE_MS, .output = script_output, .end = script_end,             \
+#define SCRIPT_KIND(word_)                                                                    \
+    .word = word_, .error_stdout = STDOUT_TAIL, .end_signal = SIGINT, .end_alone = true,      \
+    .lingers = true, .grace_ms = SCRIPT_GRACE_MS, .output = script_output, .end = script_end, \
     .free_data = script_free
 
 static const CommandKind script_kind = {SCRIPT_KIND("shell")};
@@ -424,6 +426,7 @@ static void program_end(StepCommand *command, const ProcessResult *result) {
 static const CommandKind program_kind = {.word = "command",
                                          .error_stdout = STDOUT_TAIL,
                                          .joined = true,
+                                         .lingers = true,
                                          .end_signal = SIGKILL,
                                          .end = program_end};
 

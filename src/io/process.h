@@ -18,7 +18,7 @@
  *
  * The child leads a session of its own. Ending it ends the whole session's group; descendants that
  * keep the output open after the child is gone get a short grace, are killed if they are in its
- * group, and never hold up the result.
+ * group, and never hold up the result (unless the options say that it lingers).
  *
  * Callbacks come on the loop's thread. After on_exit the process is over and process_free() may be
  * called, in the callback too.
@@ -79,6 +79,9 @@ typedef struct ProcessOptions {
     /* That goes to the child alone, and whoever else has its output open may go on with it until the grace is over. SIGKILL
      * goes to the group in any case. */
     bool end_alone;
+    /* It is over once the child is gone and nobody has its output open any more, however long that takes. What is left
+     * then, or when it is to end in the meantime, is killed. */
+    bool lingers;
     bool joined; /* what it writes to standard error is a part of its standard output, in order */
     /* Output as it comes, for the log: stream is 1 or 2. Of what is kept only, nothing when we are
      * attached, and with gaps when we are too slow to take it: the child never waits for us. May be

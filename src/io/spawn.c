@@ -146,6 +146,7 @@ pid_t spawn(const SpawnTask *task) {
         [NUMBER_JOINED] = o->joined,
         [NUMBER_END_ALONE] = o->end_alone,
         [NUMBER_END_SIGNAL] = (uint64_t)o->end_signal,
+        [NUMBER_LINGERS] = o->lingers,
     };
     size_t len = 0, argc = 0;
     for (int i = 0; i < NUMBERS; i++) {

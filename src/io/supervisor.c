@@ -7,7 +7,7 @@
  *     timeout   the child's time is up: SIGTERM, or the signal that was said        held while frozen
  *     kill      the grace after SIGTERM is over: SIGKILL
  *     drain     the child is gone but somebody else keeps its output open: enough. Where it alone was told to end, they have
- *               the rest of the grace
+ *               the rest of the grace; where the process lingers, there is no end to it but the timeout or an order
  *
  * The child stays a zombie until the very end: as long as it is one, its group's number is taken
  * and a signal to the group meets nobody else.
@@ -530,8 +530,13 @@ static void thaw(Supervisor *s) {
     kernel(SYS_kill, -s->child, SIGCONT);
 }
 
+/* The child is gone, and others may go on with its output for as long as they like. */
+static bool lingers(const Supervisor *s) {
+    return s->exited && s->drain == NEVER;
+}
+
 static void freeze(Supervisor *s) {
-    if (s->frozen != NEVER || s->ending || s->exited) return;
+    if (s->frozen != NEVER || s->ending || (s->exited && !lingers(s))) return;
     s->frozen = now_ms();
     kernel(SYS_kill, -s->child, SIGSTOP);
 }
@@ -546,8 +551,10 @@ static void notice_exit(Supervisor *s) {
     s->exited = true;
     s->finished = clock_ms(CLOCK_REALTIME);
     bool lets = s->ending && s->numbers[NUMBER_END_ALONE] && s->kill != NEVER;
-    s->drain = lets ? s->kill : now_ms() + DRAIN_MS;
-    s->timeout = s->kill = NEVER;
+    bool stays = !s->ending && s->numbers[NUMBER_LINGERS];
+    s->drain = stays ? NEVER : lets ? s->kill : now_ms() + DRAIN_MS;
+    s->timeout = stays ? s->timeout : NEVER;
+    s->kill = NEVER;
     s->code = info.si_status;
     if (!s->ending) s->end = info.si_code == CLD_EXITED ? PROCESS_EXITED : PROCESS_SIGNALED;
 }
@@ -555,10 +562,14 @@ static void notice_exit(Supervisor *s) {
 static void end(Supervisor *s, ProcessEnd why) {
     uint64_t grace = s->numbers[NUMBER_GRACE];
     notice_exit(s);
-    if (s->ending || s->exited) return;
+    if (s->ending || (s->exited && !lingers(s))) return;
     s->ending = true;
     s->end = why;
     s->timeout = NEVER;
+    if (s->exited) {
+        s->drain = now_ms();
+        return;
+    }
     s->kill = now_ms() + (int64_t)(grace ? grace : GRACE_MS);
     uint64_t order = s->numbers[NUMBER_END_SIGNAL];
     kernel(SYS_kill, s->numbers[NUMBER_END_ALONE] ? s->child : -s->child, order ? order : SIGTERM);
@@ -624,6 +635,7 @@ _Noreturn static void program(char **argv, char **env) {
            ((s.streams[0].from >= 0 || s.streams[1].from >= 0) && now_ms() < s.drain)) {
         watch_once(&s);
     }
+    if (s.numbers[NUMBER_LINGERS]) s.finished = clock_ms(CLOCK_REALTIME);
     kernel(SYS_kill, -s.child,
            SIGKILL); /* what is left of the group, whose last words still count */
     for (int i = 0; i < 2; i++) {

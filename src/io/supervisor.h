@@ -49,6 +49,7 @@ enum {
     NUMBER_JOINED,   /* the flags and the signal, as in ProcessOptions */
     NUMBER_END_ALONE,
     NUMBER_END_SIGNAL,
+    NUMBER_LINGERS,
     NUMBERS,
 };
 

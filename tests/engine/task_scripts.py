@@ -260,6 +260,39 @@ def x7_alone(world):
     world.same(ran(world), ["int", "late"])
 
 
+def x7_ends_when_its_output_is_closed(world):
+    """X7: a task ends when nobody has its output open any more; what is said by then counts"""
+    answer = play(world, shell('(sleep 1; echo late; echo "::set-var late yes") & echo done', id_="a"),
+                  command(["sh", "-c", "(sleep 1; echo late) & echo done"]),
+                  javascript("require('child_process').spawn('sh', ['-c', 'sleep 1; echo \"::set-out late yes\"'],"
+                             "{stdio: 'inherit', detached: true}).unref()"),
+                  shell("sleep 60 > /dev/null 2>&1 &"))
+    world.same((outputs(answer, "a")["stdout"], answer["state"]["late"], outputs(answer, "c")["stdout"],
+                outputs(answer, "j")), ("done\nlate", "yes", "done\nlate", {"late": "yes"}))
+
+
+@paced
+def x7_timeout_of_what_is_left(world):
+    """X7: the timeout of a task ends what a script has left behind, at once"""
+    for made in (shell("(sleep 60; echo late >> ran) & echo done", id_="a", timeout=world.ms(700)),
+                 {**command(["sh", "-c", "(sleep 60; echo late >> ran) & echo done"], id_="a"),
+                  "timeout": world.ms(700)}):
+        begun = time.monotonic()
+        answer = play(world, made, code=FAILED)
+        world.same((known(answer, "a")["timeout"], answer["error"]["kind"],
+                    time.monotonic() - begun < 30), (True, "timeout", True))
+        world.same(outputs(answer, "a")["stdout"], "done")
+
+
+def x7_cancelled_with_what_is_left(world):
+    """X7: a task that is cancelled while others hold its output ends with them"""
+    script = "(sleep 60; echo late >> ran) & touch up"
+    begun = time.monotonic()
+    play(world, concurrent(shell(script), shell(waits_for("up") + "; sleep 0.5"), successThreshold=1))
+    world.same((ran(world) if (world.folder / "ran").exists() else [], time.monotonic() - begun < 30),
+               ([], True))
+
+
 def x7_sigkill(world):
     """X7: what ignores SIGINT is killed five seconds later, with all of its group"""
     script = "trap '' INT; touch up; sleep 60; echo late >> ran"

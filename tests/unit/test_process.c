@@ -520,6 +520,70 @@ static void descendants_out_of_reach_delay_nothing(void **state) {
     watch_clear(&w);
 }
 
+/* ---- others that have its output open ---- */
+
+static void one_that_lingers_is_over_when_its_output_is_closed(void **state) {
+    (void)state;
+    Watch w;
+    watch_init(&w);
+    run_sh(&w, "(sleep 0.5; echo late; sleep 0.1; echo later >&2) & echo done; exit 3",
+           (ProcessOptions){.lingers = true});
+    EXPECT_END(w, PROCESS_EXITED, 3);
+    expect_out(&w, "done\nlate\n");
+    assert_int_equal(w.result.err.len, strlen("later\n"));
+    assert_true(w.took >= 600);
+    assert_true(w.result.finished - w.result.started >= 600);
+    watch_clear(&w);
+    watch_init(&w);
+    run_sh(&w, "sleep 60 >/dev/null 2>&1 & echo $!", (ProcessOptions){.lingers = true});
+    EXPECT_END(w, PROCESS_EXITED, 0);
+    assert_true(gone_soon((pid_t)atoi(w.result.out.data)));
+    watch_clear(&w);
+}
+
+/* Its child has exited long before. */
+static void one_that_lingers_can_be_ended(void **state) {
+    (void)state;
+    Watch w;
+    watch_init(&w);
+    run_sh(&w, "trap '' INT TERM; sleep 60 & echo $!",
+           (ProcessOptions){.lingers = true, .end_alone = true, .timeout_ms = 500});
+    EXPECT_END(w, PROCESS_TIMEOUT, 0);
+    assert_true(w.took >= 500 && w.took < SOON_MS);
+    assert_true(gone_soon((pid_t)atoi(w.result.out.data)));
+    watch_clear(&w);
+    watch_init(&w);
+    start_sh(&w, "sleep 60 & echo $!", (ProcessOptions){.lingers = true});
+    while (!w.seen[1]) uv_run(&w.loop, UV_RUN_ONCE);
+    turn(&w, 300);
+    assert_false(w.done);
+    process_end(w.process);
+    finish(&w);
+    EXPECT_END(w, PROCESS_ENDED, 0);
+    assert_true(gone_soon((pid_t)atoi(w.result.out.data)));
+    watch_clear(&w);
+}
+
+static void one_that_lingers_can_be_frozen(void **state) {
+    (void)state;
+    Watch w;
+    watch_init(&w);
+    start_sh(&w, "(for i in 1 2 3 4 5 6; do echo $i; sleep 0.1; done) & :",
+             (ProcessOptions){.lingers = true, .timeout_ms = 2000});
+    while (!w.seen[1]) uv_run(&w.loop, UV_RUN_ONCE);
+    process_freeze(w.process, true);
+    turn(&w, 200);
+    size_t seen = w.seen[1];
+    turn(&w, 2000);
+    assert_false(w.done);
+    assert_int_equal(w.seen[1], seen);
+    process_freeze(w.process, false);
+    finish(&w);
+    EXPECT_END(w, PROCESS_EXITED, 0);
+    expect_out(&w, "1\n2\n3\n4\n5\n6\n");
+    watch_clear(&w);
+}
+
 static void one_that_closes_its_output_early_runs_on(void **state) {
     (void)state;
     Watch w;
@@ -1450,6 +1514,9 @@ int main(int argc, char **argv) {
         cmocka_unit_test(one_that_heeds_sigterm_may_tidy_up),
         cmocka_unit_test(children_left_behind_are_killed_and_delay_nothing),
         cmocka_unit_test(descendants_out_of_reach_delay_nothing),
+        cmocka_unit_test(one_that_lingers_is_over_when_its_output_is_closed),
+        cmocka_unit_test(one_that_lingers_can_be_ended),
+        cmocka_unit_test(one_that_lingers_can_be_frozen),
         cmocka_unit_test(one_that_closes_its_output_early_runs_on),
         cmocka_unit_test(input_that_is_not_read_holds_up_nothing),
         cmocka_unit_test(an_end_by_signal_is_told_from_an_exit),
