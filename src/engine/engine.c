@@ -471,6 +471,9 @@ Run *run_new(Engine *e, Flow *flow) {
     run->flow = flow_ref(flow);
     run->evaluator = evaluator_new(flow, &host);
     evaluator_set_clock(run->evaluator, &(EvaluatorClock){look_at_clock, e});
+    if (e->options.query_ms) {
+        evaluator_set_query_time(run->evaluator, e->options.query_ms * UINT64_C(1000000));
+    }
     EvaluatorForeign foreign = work_foreign;
     foreign.ctx = run;
     evaluator_set_foreign(run->evaluator, &foreign);

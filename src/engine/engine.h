@@ -124,8 +124,9 @@ typedef struct EngineOptions {
                                  STORE_IMAGE_MAX */
     uint64_t
         max_given; /* bytes that all work under way was given, besides the state: more of it waits; 0: 256 MB */
-    bool traces;     /* a run that belongs to no trace begins one (run_trace.h) */
-    JqBudget budget; /* of each evaluation; zero: jq.h's defaults */
+    bool traces;       /* a run that belongs to no trace begins one (run_trace.h) */
+    JqBudget budget;   /* of each evaluation; zero: jq.h's defaults */
+    uint64_t query_ms; /* that a query of the tasks dialect may work; 0: 10 s */
 } EngineOptions;
 
 Engine *engine_new(const EngineOptions *options, Error *err);

@@ -125,23 +125,39 @@ static bool is_late(uint64_t deadline) {
     return deadline && uv_hrtime() >= deadline;
 }
 
-/* A query that began at that time has had its own time. */
-static bool is_slow(const Evaluator *m, uint64_t begun, Error *err) {
-    if (!m->is_query || uv_hrtime() - begun < m->query_time) return false;
-    return !error_set(err, ERR_LIMIT, "The query took longer than %g s.",
+/* The next slice; *worked is how long all of them took, for a query. */
+static JqStatus work(const Evaluator *m, JqRun *run, Json *out, uint64_t *worked) {
+    if (!m->is_query) return jq_run_next(run, out);
+    uint64_t since = uv_hrtime();
+    JqStatus status = jq_run_next(run, out);
+    *worked += uv_hrtime() - since;
+    return status;
+}
+
+/* A query that has worked for so long has had its time. That is an error of its own, as if it had raised it. */
+static bool is_slow(const Evaluator *m, uint64_t worked, Error *err) {
+    if (!m->is_query || worked < m->query_time) return false;
+    return !error_set(err, ERR_RAISED, "The query took longer than %g s.",
                       (double)m->query_time / 1e9);
+}
+
+/* The same where it holds up everybody else. */
+static bool holds_up(const Evaluator *m, JqRun *run, Error *err) {
+    if (!m->is_query || jq_run_steps(run) < JQ_DEFAULT_STEPS) return false;
+    return !error_set(err, ERR_RAISED, "The query used more than %llu steps.", JQ_DEFAULT_STEPS);
 }
 
 static Json first_before(const Evaluator *m, JqRun *run, Json input, const Json *vars,
                          JqStatus *status, Error *err) {
     Json out;
     Error slow;
-    uint64_t begun = m->is_query ? uv_hrtime() : 0;
+    uint64_t worked = 0;
     error_clear(&slow);
     jq_run_start(run, input, vars);
     do {
-        *status = jq_run_next(run, &out);
-    } while (*status == JQ_PAUSED && !is_late(m->deadline) && !is_slow(m, begun, &slow));
+        *status = work(m, run, &out, &worked);
+    } while (*status == JQ_PAUSED && !is_late(m->deadline) && !is_slow(m, worked, &slow) &&
+             !holds_up(m, run, &slow));
     out = settle(m, run, *status, out, err);
     if (slow.code != ERR_NONE && err) *err = slow;
     return out;
@@ -295,12 +311,12 @@ static Json replay(Evaluator *m, JqRun **place, Json input, const Json *vars, Er
         json_unref(input);
     } else {
         jq_run_start(run, input, vars);
-        r->begun = m->is_query ? uv_hrtime() : 0;
+        r->worked = 0;
     }
     do {
-        status = jq_run_next(run, &out);
+        status = work(m, run, &out, &r->worked);
         r->is_late = is_late(r->deadline);
-    } while (status == JQ_PAUSED && !r->is_late && !is_slow(m, r->begun, &slow) &&
+    } while (status == JQ_PAUSED && !r->is_late && !is_slow(m, r->worked, &slow) &&
              !(over = look(m)));
     if (over) {
         if (*place == run) *place = NULL;
@@ -344,7 +360,11 @@ Json evaluator_first(JqRun *run, Json input, const Json *vars, uint64_t ms, Erro
 static JqRun **machine(Evaluator *m, const Expr *expr) {
     assert(expr->id < m->n);
     JqRun **run = &m->runs[expr->id];
-    if (!*run) *run = jq_run_new(expr->program, &m->host);
+    if (!*run) {
+        JqHost host = m->host;
+        if (m->is_query && !host.budget.steps) host.budget.steps = JQ_NO_LIMIT;
+        *run = jq_run_new(expr->program, &host);
+    }
     return run;
 }
 

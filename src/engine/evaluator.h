@@ -66,7 +66,9 @@ void foreign_free(ForeignEval *eval);                               /* accepts N
 /* Evaluations end, with ERR_LIMIT, soon after this time of uv_hrtime(); 0: never. */
 void evaluator_set_deadline(Evaluator *m, uint64_t nanoseconds);
 uint64_t evaluator_deadline(const Evaluator *m);
-/* How long a query of the tasks dialect may take, whatever else it has; 10 s unless told. */
+/* How long a query of the tasks dialect may work, in all of its slices; 10 s unless told. One that is over then has
+ * failed as if it had raised an error, and that is its limit instead of a number of steps, unless the host has set one.
+ * Where it cannot be sliced it also has JQ_DEFAULT_STEPS: nobody else goes on meanwhile. */
 void evaluator_set_query_time(Evaluator *m, uint64_t nanoseconds);
 
 /* The first output of an expression, given. JSON_NONE with *err set when it fails or has none: the
@@ -98,7 +100,7 @@ typedef struct Replay {
     void *who;            /* of that */
     size_t at, next;      /* evaluations of this time; of those that are kept, the next one */
     size_t under_way_at;
-    uint64_t begun; /* of a query that is under way */
+    uint64_t worked; /* nanoseconds, of a query that is under way */
     struct Evaluated *kept;
     size_t n, cap;
 } Replay;

@@ -402,9 +402,9 @@ bool test_set_vars(Frame *f, Error *err) {
     return ok;
 }
 
-/* The same of the run's own test. What was given with the run stands in a scope inside of them: it is not seen by the
- * queries, and wins. */
-static bool set_run_vars(Frame *f, Error *err) {
+/* The same of the run's own test; they are put into *set. What was given with the run stands in a scope inside of them: it
+ * is not seen by the queries, and wins. */
+static bool find_run_vars(Frame *f, Json *set, Error *err) {
     const Graph *graph = frame_top(f)->graph;
     Json vars = json_ref(graph->defaults), value;
     bool ok = true;
@@ -419,11 +419,25 @@ static bool set_run_vars(Frame *f, Error *err) {
         if (given) {
             json_unref(value);
         } else {
-            scope_set(f, f->nlevels - 1, json_ref(name), value);
+            *set = json_object_set(*set, json_ref(name), value);
         }
     }
     json_unref(vars);
     return ok;
+}
+
+/* False: it goes on later. */
+static bool set_run_vars(Frame *f, bool *ok, Error *err) {
+    Json set = json_object(), name, value;
+    Replay replay = {0};
+    frame_replay_begin(f, &replay);
+    *ok = find_run_vars(f, &set, err);
+    bool over = frame_replay_end(f, &replay, test_begin);
+    for (size_t pos = 0; over && *ok && json_object_next(set, &pos, &name, &value);) {
+        scope_set(f, f->nlevels - 1, json_ref(name), json_ref(value));
+    }
+    json_unref(set);
+    return over;
 }
 
 static void end_run(Frame *f) {
@@ -459,7 +473,9 @@ static bool enter_cleanup(Frame *f) {
 
 void test_begin(Frame *f) {
     Error err = ERROR_INIT;
-    if (!set_run_vars(f, &err)) {
+    bool ok;
+    if (!set_run_vars(f, &ok, &err)) return;
+    if (!ok) {
         Json error = fail_error(f, NULL, "configVars", &err, json_none());
         run_record(f->run, f, NULL, "started", json_none());
         run_fail(f->run, f, NULL, error);
@@ -659,10 +675,27 @@ static void begin_resolved(Frame *f) {
     frame_record(f, node, "started", json_none());
 }
 
+static void resolve_and_begin(Frame *f) {
+    Error err = ERROR_INIT;
+    Replay replay = {0};
+    frame_replay_begin(f, &replay);
+    bool ok = task_resolve(f, &err);
+    if (!frame_replay_end(f, &replay, resolve_and_begin)) return;
+    if (ok) {
+        begin_resolved(f);
+    } else {
+        frame_tell_node(f, frame_top(f)->node);
+        frame_fail_with(f, "config", &err);
+    }
+}
+
 void task_begin(Frame *f) {
     Error err = ERROR_INIT;
+    Replay replay = {0};
     bool go;
+    frame_replay_begin(f, &replay);
     bool ok = is_wanted(f, &go, &err);
+    if (!frame_replay_end(f, &replay, task_begin)) return;
     frame_drop_params(f);
     if (ok && !go) {
         frame_tell_skipped(f, frame_top(f)->node);
@@ -670,11 +703,10 @@ void task_begin(Frame *f) {
         return;
     }
     task_note_begun(f, true);
-    bool fits = ok && task_resolve(f, &err);
-    if (fits) {
-        begin_resolved(f);
+    if (ok) {
+        resolve_and_begin(f);
     } else {
         frame_tell_node(f, frame_top(f)->node);
-        frame_fail_with(f, ok ? "config" : "if", &err);
+        frame_fail_with(f, "if", &err);
     }
 }

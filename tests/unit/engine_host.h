@@ -32,7 +32,7 @@ typedef struct Host {
     Engine *engine;
     bool held;     /* the engine's clock is `clock` */
     int64_t clock; /* milliseconds since 1970 */
-    uint64_t max_state, max_given;
+    uint64_t max_state, max_given, query_ms;
     void (*on_event)(struct Host *h, const Event *event);
     void *data; /* the test's */
     Buf log;    /* "type node status\n" of each event */
@@ -119,6 +119,7 @@ static void host_up(void) {
                                             .now = host_now,
                                             .max_state = h->max_state,
                                             .max_given = h->max_given,
+                                            .query_ms = h->query_ms,
                                             .folder = getcwd(h->folder, sizeof h->folder),
                                             .environment = environ},
                            &h->err);

@@ -163,6 +163,77 @@ static void a_node_that_was_in_the_midst_is_done_again_by_the_next_process(void 
     expect_sound_store();
 }
 
+/* ---- queries of tests ---- */
+
+static void q2_a_query_leaves_the_loop_to_others(void **state) {
+    (void)state;
+    static const char *const texts[] = {
+        "tasks: [{name: sleep, if: '| last(range(1000000)) > 0', config: {duration: 0}}, "
+        "{name: sleep, id: a, config: {duration: 0}}]\n",
+        "configVars: {a: '| last(range(1000000))', b: a + 1}\n"
+        "tasks: [{name: sleep, if: b == 1000000, id: a, config: {duration: 0}}]\n",
+        "tasks: [{name: sleep, configVars: {duration: '| last(range(1000000)) | 0'}}, "
+        "{name: sleep, id: a, config: {duration: 0}}]\n",
+        "tasks: [{name: run_command, config: {command: ['false']}, id: a, "
+        "configVars: {command: '| last(range(1000000)) | [\"true\"]'}}]\n",
+        "tasks: [{name: run_shell, id: a, config: {command: '[ $V = 1 ]', "
+        "envVars: {V: '| last(range(1000000)) | 1'}}}]\n",
+    };
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+        char name[24];
+        snprintf(name, sizeof name, "t%zu", i);
+        Run *run = start_long(texts[i], name);
+        assert_true(turns_of(run) > 2);
+        expect_run(run, "completed", NULL);
+        Json a = json_object_get_c(json_object_get_c(run_state(run), "tasks"), "a");
+        expect_json(json_object_get_c(a, "result"), "1");
+    }
+}
+
+static void q2_a_query_can_be_ended_in_its_midst(void **state) {
+    (void)state;
+    static const char *const forever[] = {
+        "tasks: [{name: sleep, if: '| last(range(1e15)) > 0', config: {duration: 0}}]\n",
+        "tasks: [{name: sleep, configVars: {duration: '| last(range(1e15)) | 0'}}]\n",
+        "configVars: {a: '| last(range(1e15))'}\ntasks: [{name: sleep, config: {duration: 0}}]\n",
+    };
+    for (size_t i = 0; i < 2 * sizeof forever / sizeof *forever; i++) {
+        char name[24];
+        snprintf(name, sizeof name, "t%zu", i);
+        Run *run = start_long(forever[i / 2], name);
+        (i % 2 ? run_cancel : run_stop)(run);
+        host_settle(run);
+        expect_run(run, i % 2 ? "cancelled" : "stopped", NULL);
+    }
+}
+
+/* It has failed then, as any query may. */
+static void q2_a_query_that_takes_too_long_fails(void **state) {
+    (void)state;
+    host.query_ms = 30;
+    host_fresh();
+    Run *run = host_run(
+        "configVars: {a: '| last(range(1e15))'}\n"
+        "tasks:\n"
+        "- {name: sleep, id: skipped, if: '| last(range(1e15)) > 0', config: {duration: 1h}}\n"
+        "- name: run_shell\n  id: shell\n"
+        "  config: {command: '[ $V = {} ]', envVars: {V: '| last(range(1e15))'}}\n"
+        "- {name: sleep, if: '.a == {}', id: object, title: '${{| last(range(1e15))}}', config: "
+        "{duration: 0}}\n",
+        NULL);
+    expect_run(run, "completed", NULL);
+    Json tasks = json_object_get_c(run_state(run), "tasks");
+    assert_true(json_is_none(json_object_get_c(json_object_get_c(tasks, "skipped"), "result")));
+    expect_json(json_object_get_c(json_object_get_c(tasks, "shell"), "result"), "1");
+    expect_json(json_object_get_c(json_object_get_c(tasks, "object"), "result"), "1");
+    assert_int_equal(count_of(host.log.data, "warning"), 1);
+    run = start_quietly("tasks: [{name: sleep, configVars: {duration: '| last(range(1e15))'}}]\n",
+                        "other");
+    host_settle(run);
+    expect_failed(run, "config", "`duration` in configVars: The query took longer than 0.03 s.");
+    host.query_ms = 0;
+}
+
 /* ---- large texts ---- */
 
 /* Files that the texts of large values are written to, open in this process. */
@@ -428,6 +499,9 @@ int main(void) {
         TEST_ALL(what_decides_where_it_goes_is_sliced_too),
         TEST_LASTING(what_is_in_the_midst_of_its_work_can_be_ended),
         TEST_LASTING(a_node_that_was_in_the_midst_is_done_again_by_the_next_process),
+        TEST_ALL(q2_a_query_leaves_the_loop_to_others),
+        TEST(q2_a_query_can_be_ended_in_its_midst),
+        TEST(q2_a_query_that_takes_too_long_fails),
         TEST_ALL(a_large_text_arrives_whole_and_leaves_the_loop_to_others),
         TEST(a_large_text_is_written_once_whatever_else_takes_long),
         TEST_LASTING(what_writes_a_large_text_can_be_ended),
