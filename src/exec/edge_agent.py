@@ -215,7 +215,7 @@ def items_of(value, names):
     items = rendered(value, names)
     if items is None:
         return []
-    if isinstance(items, (str, bytes)) or not hasattr(items, "__iter__"):
+    if isinstance(items, (str, bytes, dict)) or not hasattr(items, "__iter__"):
         raise TypeError("`items` is to give a list; it gives a value of type %s." % type(items).__name__)
     return list(items)
 

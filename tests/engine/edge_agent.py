@@ -295,7 +295,8 @@ def case_a11_nothing(world):
     body = "steps: [{name: s, run: 'return {}'}]"
     for given in ({"xs": []}, {"xs": None}, {"other": 1}):
         world.same(run(world, each(body), **given)["got"], [])
-    run(world, each(body), code=FAILED, xs=5).says("to give a list")
+    for wrong in (5, "ab", {"a": 1}):
+        run(world, each(body), code=FAILED, xs=wrong).says("to give a list")
 
 
 def case_a11_action(world):
