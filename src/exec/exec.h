@@ -41,7 +41,7 @@ void exec_fail_late(Step *step);
 void exec_fail_with(Step *step, const char *otherwise, const Error *err);
 
 /* exec_http.c: a request that goes where the run, and every workflow around the node, lets it go; by the client of all
- * kinds, in the slot of KIND_HTTP. It says what trace it is in (traceparent), unless its headers do. NULL on error. */
+ * kinds, in the slot of KIND_HTTP. That of a task trusts the certificates in $SSL_CERT_FILE. It says what trace it is in (traceparent), unless its headers do. NULL on error. */
 HttpRequest *exec_http_ask(Step *step, HttpOptions *options, Error *err);
 
 /* A file that the workflow names, in *path: a relative path begins in the run's folder. False when it is outside of the

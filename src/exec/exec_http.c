@@ -24,6 +24,7 @@
 #include "json_build.h"
 #include "json_parse.h"
 #include "mem.h"
+#include "process.h"
 #include "safe_file.h"
 #include "safe_root.h"
 #include "utf8.h"
@@ -70,6 +71,13 @@ static void add_trace(Step *step, HttpOptions *options, Traced *traced) {
     options->nheaders = n;
 }
 
+/* Tasks have no parameter for it; what tests are run with elsewhere looks there, too. */
+static void trust(const Step *step, HttpOptions *options) {
+    if (!step_node(step)->task) return;
+    const char *file = environment_get(step_environment(step), "SSL_CERT_FILE");
+    if (file && *file) options->ca_file = file;
+}
+
 HttpRequest *exec_http_ask(Step *step, HttpOptions *options, Error *err) {
     void **slot = step_kind_data(step, KIND_HTTP);
     size_t n = 0;
@@ -85,6 +93,7 @@ HttpRequest *exec_http_ask(Step *step, HttpOptions *options, Error *err) {
     }
     Traced traced = {0};
     add_trace(step, options, &traced);
+    trust(step, options);
     HttpRequest *request = http_start(*slot, options, err);
     mem_free(traced.headers);
     mem_free(nets);

@@ -8,7 +8,7 @@
 /* In the texts %1$s is the host and %2$s the reason. */
 static const char certificate[] =
     "The certificate of %1$s does not hold: %2$s. If the server is the right one, name the "
-    "certificate that vouches for it with ca_file.";
+    "certificate that vouches for it with ca_file; for the tasks of a test, in $SSL_CERT_FILE.";
 static const char proxy[] =
     "The proxy on the way to %1$s does not serve: %2$s. Check http_proxy, https_proxy and no_proxy in "
     "the environment.";

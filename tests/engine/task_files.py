@@ -8,6 +8,8 @@ before. Row X2 of the table of what tests mean. Prints TAP.
 import json
 import os
 import signal
+import ssl
+import subprocess
 import sys
 import threading
 import time
@@ -25,7 +27,7 @@ from world import DONE, FAILED, TIMEOUT, Broken, cases_of, paced, run_all  # noq
 class Site:
     """A server on loopback: pages are texts by their path, or (status, headers, text), or functions that give one."""
 
-    def __init__(self, **pages):
+    def __init__(self, tls=None, **pages):
         self.pages, self.asked, self.released = {}, [], threading.Event()
         site = self
 
@@ -51,7 +53,13 @@ class Site:
 
         self.server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
         self.server.daemon_threads = True
-        self.url = f"http://127.0.0.1:{self.server.server_port}"
+        self.server.handle_error = lambda *_: None  # who does not trust it hangs up
+        if tls:
+            context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+            context.load_cert_chain(tls / "cert.pem", tls / "key.pem")
+            self.server.socket = context.wrap_socket(self.server.socket, server_side=True,
+                                                     do_handshake_on_connect=False)
+        self.url = f"http{'s' if tls else ''}://127.0.0.1:{self.server.server_port}"
         threading.Thread(target=self.server.serve_forever, daemon=True).start()
         for path, page in pages.items():
             self.pages["/" + path] = page
@@ -235,6 +243,23 @@ def x2_url(world):
         inner = known(answer, "e")["outputs"]["childScope"]
         world.same((inner["tasks"]["s"]["outputs"]["v"], ran(world), site.asked),
                    ([1, 2], ["a", "clean", "after"], ["/t/a.yaml"]))
+
+
+def x2_https(world):
+    """X2: https://, where the certificate holds; the files that it names come the same way"""
+    subprocess.run(["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes",
+                    "-days", "2", "-subj", "/CN=localhost", "-addext", "subjectAltName=IP:127.0.0.1",
+                    "-keyout", "key.pem", "-out", "cert.pem"], cwd=world.folder, check=True, capture_output=True)
+    with Site(tls=world.folder) as site:
+        site.put("/t/a.yaml", external("b.yaml"), says("a"),
+                 task("check_http_json", {"url": site.url + "/t/b.yaml"}))
+        site.put("/t/b.yaml", says("b"))
+        write_test(world, [external(site.url + "/t/a.yaml")])
+        answer = world("run", "test.yaml", "--json").gives(FAILED).json
+        world.same((answer["error"]["kind"], "$SSL_CERT_FILE" in answer["error"]["message"]), ("tls", True),
+                   answer["error"]["message"])
+        world("run", "test.yaml", "-q", env={"SSL_CERT_FILE": str(world.folder / "cert.pem")}).gives(DONE)
+        world.same((ran(world), site.asked), (["b", "a"], ["/t/a.yaml", "/t/b.yaml", "/t/b.yaml"]))
 
 
 def x2_url_by_a_query(world):
