@@ -643,7 +643,7 @@ def scope_live(world):
 
 
 def scope_shared_by_run_tasks(world):
-    """children of run_tasks share the scope around them"""
+    """S2: children of run_tasks share the scope around them"""
     answer = play(world, sets("a", 1),
                   run_tasks(sees("a", "inside"), sets("a", 2), sets("b", 3), works(id_="t")),
                   sees("[.a, .b, .tasks.t.result]", "after"))
@@ -651,7 +651,7 @@ def scope_shared_by_run_tasks(world):
 
 
 def scope_new_in_run_tasks(world):
-    """with newVariableScope what run_tasks sets stays inside; what is outside is seen inside"""
+    """S2: with newVariableScope what run_tasks sets stays inside; what is outside is seen inside"""
     answer = play(world, sets("a", 1), works(id_="outer"),
                   run_tasks(sees("[.a, .tasks.outer.result]", "first"), sets("a", 2), sets("b", 3),
                             sees("[.a, .b]", "last"), newVariableScope=True, id_="l"),
@@ -663,7 +663,7 @@ def scope_new_in_run_tasks(world):
 
 
 def scope_writes_touch_the_nearest(world):
-    """a write touches the nearest scope: through lists that share it, not beyond"""
+    """S2: a write touches the nearest scope: through lists that share it, not beyond"""
     answer = play(world, sets("a", 0),
                   run_tasks(run_tasks(run_tasks(sets("a", 1))), sees("a", "in"),
                             newVariableScope=True, id_="l"),
@@ -748,7 +748,7 @@ def scope_of_attempts(world):
 
 
 def scope_tasks_inside_are_not_seen_outside(world):
-    """tasks in a scope of their own are known inside it only; children see those around them"""
+    """S2: tasks in a scope of their own are known inside it only; children see those around them"""
     answer = play(world, works(id_="outer"),
                   run_tasks(works(id_="inner"), newVariableScope=True), sees("tasks", "s"))
     world.same(sorted(seen(answer, "s")), ["outer", "s"])
@@ -772,12 +772,34 @@ def query_dots(world):
             ('"o".b', 4), ('"t"', None), ("true", None), ("null", None), ("5", 0.5),
             ("| range(3)", 0), ("| if .a then 5 else 6 end", 5), ("keys | . + 1", 10),
             ("keys", 9), ("not", None), ("nobody", None), ("a as $x | $x + 1", 2),
-            ("first.[0]", 3), ("o.[\"b\" | tostring]", 4),
-            ('| "00" * 3', "000000"), ('s | ltrimstr("0x")', "ab"), ("| [range(2)]", [0, 1]),
-            ('s | capture("x(?<d>.)")', {"d": "a"}), ("s[2:]", "ab"))
+            ("first.[0]", 3), ("o.[\"b\" | tostring]", 4))
     inner = [task("run_shell", {"command": 'echo "::set-output-json v $V"', "envVars": {"V": query}},
                   id_=f"s{i}") for i, (query, _) in enumerate(rows)]
-    answer = play(world, *inner, config={**config, "s": "0xab"})
+    answer = play(world, *inner, config=config)
+    for i, (query, value) in enumerate(rows):
+        world.same(seen(answer, f"s{i}"), value, query)
+
+
+def query_input(world):
+    """Q2: the input is all variables in sight and tasks, in one object; the first result counts"""
+    answer = play(world, sets("b", 2), works(id_="t"),
+                  run_tasks(sets("c", 3), sees("[.a, .b, .c, .tasks.t.result, type]", "s"),
+                            sees("| .a, .b, error", "first"), sees("| empty, 5", "second"),
+                            newVariableScope=True, id_="l"), config={"a": 1})
+    inner = known(answer, "l")["outputs"]["childScope"]["tasks"]
+    world.same([inner[name]["outputs"]["v"] for name in ("s", "first", "second")],
+               [[1, 2, 3, SUCCESS, "object"], 1, 5])
+
+
+def query_used_in_files(world):
+    """Q6: what files use: childScopes by a number, slices, capture, ltrimstr, range, repeated texts"""
+    rows = (("tasks.m.outputs.childScopes.[.i | tostring].tasks.in.outputs.v", 8),
+            ("s[2:]", "ab"), ("l[1:]", [2, 3]), ("l[:-1] | length", 2), ('s | capture("x(?<d>.)")', {"d": "a"}),
+            ('s | ltrimstr("0x")', "ab"), ("| [range(2)]", [0, 1]), ("| [range(1; .i + 3)]", [1, 2, 3]),
+            ('| "00" * 11', "00" * 11))
+    answer = play(world, matrix(sees("v", "in"), [7, 8], id_="m"),
+                  *[sees(query, f"s{i}") for i, (query, _) in enumerate(rows)],
+                  config={"i": 1, "s": "0xab", "l": [1, 2, 3]})
     for i, (query, value) in enumerate(rows):
         world.same(seen(answer, f"s{i}"), value, query)
 
