@@ -466,11 +466,20 @@ static void matrix_begin(Frame *f, const Node *node) {
     }
 }
 
+static void enter_external_again(Frame *f);
+
 /* fetched: what it has read; NULL: what the workflow has. */
 static void enter_external(Frame *f, const Graph *test, Fetched *fetched) {
     Error err = ERROR_INIT;
     const Node *node = frame_top(f)->node;
+    Replay replay = {0};
+    frame_replay_begin(f, &replay);
     Json scope = external_scope(f, test, &err);
+    if (!frame_replay_end(f, &replay, enter_external_again)) {
+        if (fetched) memo_set(f, f->nlevels - 1, "fetched", json_int(fetched->number));
+        json_unref(scope);
+        return;
+    }
     if (json_is_none(scope)) {
         Json error = fail_error(f, node, "configVars", &err, json_none());
         task_failed(f, error);
@@ -483,6 +492,12 @@ static void enter_external(Frame *f, const Graph *test, Fetched *fetched) {
         list_enter(f, test, scope);
     }
     frame_record(f, node, "entered", json_none());
+}
+
+static void enter_external_again(Frame *f) {
+    const Level *l = frame_top(f);
+    Fetched *fetched = fetched_find(f->run, memo_int(l, "fetched"));
+    enter_external(f, fetched ? fetched->flow->main : node_inside(l->node, 0), fetched);
 }
 
 static void external_entered(Frame *f, Flow *flow) {

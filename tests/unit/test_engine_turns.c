@@ -176,9 +176,15 @@ static void q2_a_query_leaves_the_loop_to_others(void **state) {
         "{name: sleep, id: a, config: {duration: 0}}]\n",
         "tasks: [{name: run_command, config: {command: ['false']}, id: a, "
         "configVars: {command: '| last(range(1000000)) | [\"true\"]'}}]\n",
+        "tasks:\n- {name: run_external_tasks, config: {testFile: other.yaml, testConfigVars: {n: '| "
+        "last(range(1000000))', m: '| 1'}}}\n- {name: sleep, id: a, config: {duration: 0}}\n",
+        "tasks:\n- name: run_external_tasks\n  config: {testConfigVars: {n: '| last(range(1000000))', m: '| 1'}}\n"
+        "  configVars: {testFile: '| \"other.yaml\"'}\n- {name: sleep, id: a, config: {duration: 0}}\n",
         "tasks: [{name: run_shell, id: a, config: {command: '[ $V = 1 ]', "
         "envVars: {V: '| last(range(1000000)) | 1'}}}]\n",
     };
+    host_file("other.yaml", "config: {n: 0}\ntasks: [{name: run_shell, config: {command: '[ $V = "
+                            "999999 ]', envVars: {V: n}}}]\n");
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
         char name[24];
         snprintf(name, sizeof name, "t%zu", i);
