@@ -836,6 +836,19 @@ def query_doubles_in_fields(world):
     world("run", "test.yaml").gives(FAILED).says("`maxRetryCount` must be an integer", "2.0")
 
 
+def query_doubles_in_kinds(world):
+    """Q5: a kind from outside gets digits for an integer and a text, and the number itself where it wants one"""
+    world.write("kinds/k.yaml", json.dumps({
+        "kind": "k", "outputs": {"v": "tasks.s.outputs.stdout"},
+        "inputs": {"type": "object", "properties": {"wei": {"type": "integer"}, "text": {"type": "string"},
+                                                    "share": {"type": "number"}}},
+        "tasks": [task("run_shell", {"command": 'echo "$WEI $TEXT $SHARE"',
+                                     "envVars": {"WEI": "wei", "TEXT": "text", "SHARE": "share"}}, id_="s")]}))
+    answer = play(world, task("k", id_="k", configVars={
+        "wei": "| 1e18 * 1e18", "text": "| 1e21", "share": "| 1 / 3"}), kinds=["kinds"])
+    world.same(known(answer, "k")["outputs"]["v"], f'{10 ** 36} "{10 ** 21}" {1 / 3}')
+
+
 def query_big_integers_in_variables(world):
     """Q5: an integer past 64 bits that is kept in a variable is text when it is read again"""
     big = {"big": "| 1000000000000000000 * 1000000000000000000", "small": "| 1000000000000000000 * 9",
