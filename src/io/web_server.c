@@ -302,6 +302,31 @@ static bool read_address(uv_loop_t *loop, const char *text, struct sockaddr_stor
     return error_set(err, ERR_USAGE, "There is no host '%.*s' to listen at.", (int)nhost, text);
 }
 
+/* By the address, whatever it was written as. A socket that is of neither version of IP is one of the file system. */
+static bool is_local(const struct sockaddr_storage *address) {
+    const struct sockaddr_in *in = (const struct sockaddr_in *)address;
+    const struct in6_addr *in6 = &((const struct sockaddr_in6 *)address)->sin6_addr;
+    if (address->ss_family == AF_INET) return ntohl(in->sin_addr.s_addr) >> 24 == 127;
+    if (address->ss_family != AF_INET6) return address->ss_family == AF_UNIX;
+    return IN6_IS_ADDR_LOOPBACK(in6) || (IN6_IS_ADDR_V4MAPPED(in6) && in6->s6_addr[12] == 127);
+}
+
+/* "0.0.0.0:7295", "[::]:7295" */
+static void name_address(const struct sockaddr_storage *address, char *out, size_t size) {
+    const struct sockaddr_in6 *in6 = (const struct sockaddr_in6 *)address;
+    const struct sockaddr_in *in = (const struct sockaddr_in *)address;
+    char host[INET6_ADDRSTRLEN] = "";
+    bool six = address->ss_family == AF_INET6;
+    uv_ip_name((const struct sockaddr *)address, host, sizeof host);
+    snprintf(out, size, six ? "[%s]:%d" : "%s:%d", host,
+             ntohs(six ? in6->sin6_port : in->sin_port));
+}
+
+static bool refuse_address(Error *err, const char *address) {
+    error_set(err, ERR_FORBIDDEN, "Others can reach the address %s.", address);
+    return error_fact(err, "address", address);
+}
+
 static int bound_port(Listener *l) {
     struct sockaddr_storage address;
     int len = sizeof address;
@@ -313,6 +338,7 @@ static int bound_port(Listener *l) {
 int web_server_listen(WebServer *s, const char *address, Error *err) {
     struct sockaddr_storage at = {0};
     if (!read_address(s->loop, address, &at, err)) return 0;
+    if (s->options.local && !is_local(&at)) return refuse_address(err, address);
     Listener *l = listener_new(s, true);
     int failed = uv_tcp_bind(&l->handle.tcp, (struct sockaddr *)&at, 0);
     if ((failed == UV_EAFNOSUPPORT || failed == UV_EADDRNOTAVAIL) && address[0] == ':') {
@@ -348,6 +374,12 @@ bool web_server_listen_fd(WebServer *s, int fd, Error *err) {
         return error_set(err, ERR_USAGE, "Descriptor %d is no socket that listens.", fd);
     }
     bool tcp = address.ss_family == AF_INET || address.ss_family == AF_INET6;
+    if (s->options.local && !is_local(&address)) {
+        char text[INET6_ADDRSTRLEN + 16] = "of the socket";
+        if (tcp) name_address(&address, text, sizeof text);
+        close(fd);
+        return refuse_address(err, text);
+    }
     Listener *l = listener_new(s, tcp);
     int failed = tcp ? uv_tcp_open(&l->handle.tcp, fd) : uv_pipe_open(&l->handle.pipe, fd);
     if (failed) close(fd);

@@ -72,6 +72,8 @@ typedef struct WebLimits {
 typedef struct WebServerOptions {
     uv_loop_t *loop;
     const char *tls_cert, *tls_key; /* PEM files; NULL: no TLS */
+    bool
+        local; /* it listens only where nobody but this machine reaches it; ERR_FORBIDDEN otherwise */
     WebLimits limits;
     void (*head)(void *ctx, WebRequest *r); /* NULL: nothing is done at that time */
     void (*request)(void *ctx, WebRequest *r);

@@ -375,11 +375,6 @@ static void on_look(uv_timer_t *timer) {
     talks_look(s);
 }
 
-static bool is_loopback(const char *address) {
-    return !strncmp(address, "127.", 4) || !strncmp(address, "[::1]", 5) ||
-           !strncmp(address, "localhost:", 10);
-}
-
 /* As when the disk is full. Requests open it anew; runs go on once it can be written again. */
 static void on_store_failed(void *ctx, const Error *err) {
     Server *s = ctx;
@@ -398,6 +393,7 @@ Server *server_new(const ServerOptions *options, Error *err) {
     WebServerOptions web = {.loop = options->loop,
                             .tls_cert = options->tls_cert,
                             .tls_key = options->tls_key,
+                            .local = !options->auth,
                             .limits = {.connections = options->max_connections,
                                        .message = options->max_body ? options->max_body : BODY_MAX},
                             .head = on_head,
@@ -429,21 +425,26 @@ Server *server_new(const ServerOptions *options, Error *err) {
     return s;
 }
 
+/* Whoever asks may do everything here, so nobody else may reach it. */
+static void explain_address(Error *err) {
+    if (!err || err->code != ERR_FORBIDDEN) return;
+    const Error said = *err;
+    err->code = ERR_USAGE;
+    snprintf(err->msg, sizeof err->msg,
+             "%.*s, and no token is needed: anybody could run commands here.",
+             (int)strlen(said.msg) - 1, said.msg);
+}
+
 int server_listen(Server *s, const char *address, Error *err) {
-    if (strchr(address, ':') && !s->options.auth && !is_loopback(address)) {
-        error_set(
-            err, ERR_USAGE,
-            "Others can reach the address %s, and no token is needed: anybody could run commands "
-            "here.",
-            address);
-        error_fact(err, "address", address);
-        return 0;
-    }
-    return web_server_listen(s->web, address, err);
+    int port = web_server_listen(s->web, address, err);
+    if (!port) explain_address(err);
+    return port;
 }
 
 bool server_listen_fd(Server *s, int fd, Error *err) {
-    return web_server_listen_fd(s->web, fd, err);
+    bool listens = web_server_listen_fd(s->web, fd, err);
+    if (!listens) explain_address(err);
+    return listens;
 }
 
 static void on_web_closed(void *ctx) {

@@ -62,6 +62,7 @@ Server *server_new(const ServerOptions *options, Error *err);
 /* "127.0.0.1:7295". The port; 0 on error: ERR_BUSY when it is taken, ERR_USAGE for an address that others can reach while no
  * token is needed. */
 int server_listen(Server *s, const char *address, Error *err);
+/* A socket that listens already, by the same rule; taken, also on error. */
 bool server_listen_fd(Server *s, int fd, Error *err);
 
 /* Nobody is let in any more; who has asked is answered, and streams are ended. closed() is told once, from the loop; the server

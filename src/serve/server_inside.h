@@ -39,7 +39,6 @@ typedef struct Rates Rates;
 struct Server {
     ServerOptions options;
     char **hosts;
-    bool loopback; /* only addresses of this machine are listened at */
     WebServer *web;
     TokenSet *tokens; /* NULL: none are needed */
     Rates *rates;

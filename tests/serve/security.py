@@ -4,15 +4,18 @@
     tests/serve/security.py PAWL
 """
 
+import http.client
 import json
+import os
 import socket
+import subprocess
 import sys
 import time
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 from server import API, Closed, Server, flow_of  # noqa: E402
-from world import USAGE, Broken, run_all  # noqa: E402
+from world import PATIENCE, USAGE, Broken, run_all  # noqa: E402
 
 SHORT = "name: short\nnodes:\n  - {name: a, jq: '{n: 1}'}\n"
 ASK = "name: ask\nnodes:\n  - {name: q, approval: {prompt: Go?, options: [go, stay]}, output: said}\n"
@@ -182,6 +185,37 @@ def at_other_addresses(world):
         world("serve", "--listen", address).gives(USAGE)
     with Server(world, "--auth", listen="0.0.0.0:0") as s:
         s.ask("GET", "/runs").gives(401)
+
+
+def sockets_that_are_handed_over(world):
+    """a socket that systemd hands over is refused without --auth where others can reach it, and taken with it"""
+    def serve(host, *words):
+        with socket.create_server((host, 0)) as line:
+            environ = {**os.environ, "LISTEN_FDS": "1"}
+            start = 'LISTEN_PID=$$ exec "$0" "$@"'
+            return line.getsockname()[1], subprocess.Popen(
+                ["sh", "-c", start, world.pawl, "serve", "--json", *words], cwd=world.folder, env=environ, text=True,
+                pass_fds=[3], preexec_fn=lambda: os.dup2(line.fileno(), 3),  # pylint: disable=subprocess-popen-preexec-fn
+                stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    for host in ("0.0.0.0", "127.0.0.1"):
+        for words in ((), ("--auth",)):
+            port, process = serve(host, *words)
+            try:
+                if host == "0.0.0.0" and not words:
+                    out, err = process.communicate(timeout=PATIENCE)
+                    world.same(process.returncode, USAGE, "a socket that others reach, without --auth")
+                    if f"0.0.0.0:{port}, and no token is needed" not in out:
+                        raise Broken(f"it does not say why: {out}{err}")
+                    continue
+                if not process.stdout.readline():
+                    raise Broken(f"{host} {words}: it does not start: {process.stderr.read()}")
+                line = http.client.HTTPConnection("127.0.0.1", port, timeout=PATIENCE)
+                line.request("GET", API + "/runs")
+                world.same(line.getresponse().status, 401 if words else 200, f"{host} {words}")
+                line.close()
+            finally:
+                process.terminate()
+                process.communicate(timeout=PATIENCE)
 
 
 def names_that_lead_elsewhere(world):
@@ -392,6 +426,7 @@ def who_changed_a_run_under_way(world):
 
 
 CASES = [from_another_site, only_with_a_token, tokens_in_no_log, scopes_of_every_row, signing_in, at_other_addresses,
+         sockets_that_are_handed_over,
          names_that_lead_elsewhere, lines_that_end_early, bodies_that_are_too_much, two_readings, whoever_leaves_at_once,
          secrets_stay_hidden, who_did_what, who_changed_a_run_under_way]
 

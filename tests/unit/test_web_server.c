@@ -755,6 +755,50 @@ static void test_listens_at_fd(void **state) {
     assert_false(web_server_listen_fd(at.server, open("/dev/null", O_RDONLY), &err));
 }
 
+/* A listening socket at an address of version 4 or 6; -1: there is no such version here. */
+static int listening(const char *host) {
+    struct sockaddr_storage any = {0};
+    struct sockaddr_in *in = (struct sockaddr_in *)&any;
+    struct sockaddr_in6 *in6 = (struct sockaddr_in6 *)&any;
+    bool six = strchr(host, ':');
+    any.ss_family = six ? AF_INET6 : AF_INET;
+    int fd = socket(any.ss_family, SOCK_STREAM, 0);
+    assert_int_equal(inet_pton(any.ss_family, host, six ? (void *)&in6->sin6_addr : &in->sin_addr),
+                     1);
+    if (fd >= 0 && bind(fd, (struct sockaddr *)&any, six ? sizeof *in6 : sizeof *in) == 0 &&
+        listen(fd, 5) == 0) {
+        return fd;
+    }
+    if (fd >= 0) close(fd);
+    return -1;
+}
+
+static void test_listens_locally(void **state) {
+    (void)state;
+    Error err = ERROR_INIT;
+    static const char *const reachable[] = {"0.0.0.0:0", ":0", "[::]:0", "[::ffff:0.0.0.0]:0"};
+    static const char *const hosts[] = {"0.0.0.0", "::", "::ffff:0.0.0.0"};
+    static const char *const local[] = {"127.0.0.1:0", "127.3.2.1:0", "localhost:0", "0x7f.1:0"};
+    start((WebServerOptions){.local = true});
+    for (size_t i = 0; i < sizeof reachable / sizeof *reachable; i++) {
+        assert_int_equal(web_server_listen(at.server, reachable[i], &err), 0);
+        assert_int_equal(err.code, ERR_FORBIDDEN);
+    }
+    for (size_t i = 0; i < sizeof hosts / sizeof *hosts; i++) {
+        int fd = listening(hosts[i]);
+        if (fd < 0) continue;
+        assert_false(web_server_listen_fd(at.server, fd, &err));
+        assert_int_equal(err.code, ERR_FORBIDDEN);
+        assert_int_equal(fcntl(fd, F_GETFD), -1); /* taken */
+    }
+    for (size_t i = 0; i < sizeof local / sizeof *local; i++) {
+        if (!web_server_listen(at.server, local[i], &err)) fail_msg("%s: %s", local[i], err.msg);
+    }
+    assert_true(web_server_listen_fd(at.server, listening("127.0.0.1"), &err));
+    int six = listening("::1");
+    assert_true(six < 0 || web_server_listen_fd(at.server, six, &err));
+}
+
 int main(void) {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
     const struct CMUnitTest tests[] = {
@@ -765,7 +809,7 @@ int main(void) {
         TEST(test_slow_many),     TEST(test_trickles),         TEST(test_never_reads),
         TEST(test_gone),          TEST(test_streams),          TEST(test_stream_at_head),
         TEST(test_stream_limit),  TEST(test_closes),           TEST(test_listens),
-        TEST(test_listens_at_fd),
+        TEST(test_listens_at_fd), TEST(test_listens_locally),
     };
     cmocka_set_message_output(CM_OUTPUT_TAP);
     return cmocka_run_group_tests(tests, NULL, NULL);
