@@ -63,17 +63,25 @@ static bool origin_is_ours(const Server *s, const char *origin, const char *host
     return false;
 }
 
+/* A browser says where the page is from that asks. Another port of this host is another site, too. An image or a script of
+ * such a page is a plain GET without an Origin, and a GET under /api may take a run for a debugger; what is beside it has no
+ * effect, and a link to it may be followed. */
+static bool is_of_other_site(const WebRequest *r) {
+    const char *site = web_header(r, "sec-fetch-site"), *method = web_method(r);
+    bool looks = !strcmp(method, "GET") || !strcmp(method, "HEAD");
+    if (!site || !strcmp(site, "same-origin") || !strcmp(site, "none")) return false;
+    return !looks || api_path(web_target(r)) || web_header(r, "upgrade");
+}
+
 bool auth_check_place(Exchange *x) {
     const char *host = web_header(x->request, "host"), *origin = web_header(x->request, "origin");
-    const char *site = web_header(x->request, "sec-fetch-site");
     if (host && !host_is_ours(x->server, host)) {
         exchange_refuse(x, 403, "wrong_host",
                         "This server does not go by the name that was asked for (Host).");
         return false;
     }
     bool foreign = (origin && (!host || !origin_is_ours(x->server, origin, host))) ||
-                   (!origin && site && !strcmp(site, "cross-site") &&
-                    strcmp(web_method(x->request), "GET") != 0);
+                   is_of_other_site(x->request);
     if (foreign) {
         exchange_refuse(x, 403, "wrong_origin", "A page of another site may not ask this server.");
     }

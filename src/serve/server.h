@@ -16,8 +16,9 @@
  *
  * Who may ask: without `auth` everybody who reaches the port, which is for loopback addresses alone; with it whoever has a token
  * (host/tokens.h) whose scope holds that of the row. A token comes in the Authorization header, or in the cookie that
- * POST /api/v1/sign-in sets; never in a URL. Names of hosts and origins of pages are checked in either case, so that no
- * page of another site can ask on behalf of the person who looks at it.
+ * POST /api/v1/sign-in sets; never in a URL. Names of hosts and origins of pages are checked in either case, and so is
+ * what browsers say of the site that asks (Sec-Fetch-Site), so that no page of another site can ask on behalf of the person
+ * who looks at it, not with a GET either. A link to a page outside of /api may be followed from anywhere.
  *
  * Over REST a debug session needs nobody who stays connected: the server is its window from the first change that is asked of
  * it until nobody asked for five minutes. Then the run settles as paused, and the next one who asks takes it up again.

@@ -118,6 +118,21 @@ await runAll({
       }, [s.api, {...START, thread: 'theirs'}]);
       same(tried, {read: 'refused', simple: 'sent', json: 'refused', delete: 'refused', socket: 'refused', events: 'refused'});
       await page.goto(site);
+      const looked = await page.evaluate(api => new Promise(resolve => { // an image is a GET without an Origin
+        const image = new Image();
+        image.onload = image.onerror = () => resolve(performance.getEntriesByName(image.src)[0].responseStatus);
+        image.src = `${api}/runs/mine/events?attach=true`;
+      }), s.api);
+      holds(looked === 0 || looked === 403, `an image of the events: ${looked}`);
+      await page.evaluate(url => { // a link may be followed
+        const link = document.createElement('a');
+        link.href = `${url}/healthz`;
+        document.body.append(link);
+        link.click();
+      }, s.url);
+      await page.waitForURL(`${s.url}/healthz`);
+      holds((await page.textContent('body')).includes('ok'), 'a link was not followed');
+      await page.goto(site);
       await page.evaluate(api => { // a form, as it can be sent without scripts: its body reads as JSON
         const form = document.createElement('form'), field = document.createElement('input');
         form.method = 'POST';

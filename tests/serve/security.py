@@ -56,6 +56,30 @@ def from_another_site(world):
         world.same(len(s.ask("GET", "/runs").json.runs), 1, "runs that were begun")
 
 
+def looking_from_another_site(world):
+    """a GET that a page of another site or port makes, as for an image, attaches no debugger and reads nothing; a link is followed"""
+    with Server(world) as s:
+        s.begin("t", ASK)
+        for site in ("cross-site", "same-site", "Cross-Site", "anything", ""):
+            image = {"Sec-Fetch-Site": site, "Sec-Fetch-Mode": "no-cors", "Sec-Fetch-Dest": "image"}
+            for root in ("/api/v1", "/api"):
+                for path in ("/runs", "/debug/t", "/debug/t/events", "/runs/t/events?attach=true"):
+                    s.ask("GET", path, headers=image, root=root).gives(403).has(code="wrong_origin")
+            s.ask("HEAD", "/debug/t/events", headers=image).gives(403)
+            s.ask("POST", "/nothing", {}, headers=image, root="").gives(403)
+            with s.talk("/debug/t", root="", headers=image) as talk:
+                world.same(talk.status, 403, f"a WebSocket with Sec-Fetch-Site: {site}")
+            link = {"Sec-Fetch-Site": site, "Sec-Fetch-Mode": "navigate", "Sec-Fetch-Dest": "document"}
+            s.ask("GET", "/", headers=link, root="").gives(200, 404)
+            s.ask("GET", "/debug/t", headers=link, root="").gives(200, 404)
+            s.ask("GET", "/healthz", headers=link, root="").gives(200)
+        world.same(s.ask("GET", "/runs/t").json.status, "interrupted")
+        for site in ("same-origin", "none"):
+            s.ask("GET", "/runs/t", headers={"Sec-Fetch-Site": site}).gives(200)
+            with s.talk("/debug/t", root="", headers={"Sec-Fetch-Site": site}) as talk:
+                world.same(talk.status, 101, f"a WebSocket with Sec-Fetch-Site: {site}")
+
+
 def only_with_a_token(world):
     """with --auth nothing is answered without a token but health, and a token that was revoked or has expired is none"""
     good, short = token(world, "ci", "admin"), token(world, "brief", "read", "--expires", in_seconds(6))
@@ -425,7 +449,7 @@ def who_changed_a_run_under_way(world):
         world.same(history(s, "o"), [["cancelled", "bob"]])
 
 
-CASES = [from_another_site, only_with_a_token, tokens_in_no_log, scopes_of_every_row, signing_in, at_other_addresses,
+CASES = [from_another_site, looking_from_another_site, only_with_a_token, tokens_in_no_log, scopes_of_every_row, signing_in, at_other_addresses,
          sockets_that_are_handed_over,
          names_that_lead_elsewhere, lines_that_end_early, bodies_that_are_too_much, two_readings, whoever_leaves_at_once,
          secrets_stay_hidden, who_did_what, who_changed_a_run_under_way]
