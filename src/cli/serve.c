@@ -34,7 +34,7 @@ typedef struct ServeArgs {
     Json hosts; /* names */
     SafeRoot *folder;
     bool kinds[KIND_COUNT], narrows; /* those that run; not all do */
-    int64_t max_body, rate;
+    int64_t max_body, rate, max_connections, max_connections_each;
     int log_level, log_format; /* the place of the word, from 1 */
 } ServeArgs;
 
@@ -215,6 +215,8 @@ static int serve(Serving *s) {
         .tls_key = args->tls_key,
         .hosts = hosts,
         .max_body = (size_t)args->max_body << 20,
+        .max_connections = (size_t)args->max_connections,
+        .max_connections_each = (size_t)args->max_connections_each,
         .rate = (unsigned)args->rate,
         .log = {.write = write_log,
                 .ctx = s,
@@ -350,6 +352,11 @@ const Command command_serve = {
          .completes = COMPLETE_FILE},
         {"max-body", 0, "MB", "the longest body of a request (8)",
          TAKES(OPTION_COUNT, ServeArgs, max_body)},
+        {"max-connections", 0, "N", "connections at once (16384)",
+         TAKES(OPTION_COUNT, ServeArgs, max_connections)},
+        {"max-connections-each", 0, "N",
+         "those of one address that is not this machine's (1024): more where a proxy on another machine has them all",
+         TAKES(OPTION_COUNT, ServeArgs, max_connections_each)},
         {"rate", 0, "N", "requests a second of one asker (2000)",
          TAKES(OPTION_COUNT, ServeArgs, rate)},
         {"log-level", 0, "error|warn|info|debug", "what is logged on standard error (warn)",

@@ -115,16 +115,22 @@ bool web_server_renew_tls(WebServer *s, Error *err) {
 
 /* ---- addresses ---- */
 
+/* By the address, whatever it was written as. A socket that is of neither version of IP is one of the file system. */
+static bool is_local(const struct sockaddr_storage *address) {
+    const struct sockaddr_in *in = (const struct sockaddr_in *)address;
+    const struct in6_addr *in6 = &((const struct sockaddr_in6 *)address)->sin6_addr;
+    if (address->ss_family == AF_INET) return ntohl(in->sin_addr.s_addr) >> 24 == 127;
+    if (address->ss_family != AF_INET6) return address->ss_family == AF_UNIX;
+    return IN6_IS_ADDR_LOOPBACK(in6) || (IN6_IS_ADDR_V4MAPPED(in6) && in6->s6_addr[12] == 127);
+}
+
 /* Of version 6, a network of 64 bits is one address: each customer has that many of them. */
-static void address_bytes(Connection *c, uint8_t bytes[16]) {
-    struct sockaddr_storage address;
-    int len = sizeof address;
+static void address_bytes(const struct sockaddr_storage *address, uint8_t bytes[16]) {
     memset(bytes, 0, 16);
-    if (uv_tcp_getpeername(&c->handle.tcp, (struct sockaddr *)&address, &len) < 0) return;
-    if (address.ss_family == AF_INET) {
-        memcpy(bytes, &((struct sockaddr_in *)&address)->sin_addr, 4);
+    if (address->ss_family == AF_INET) {
+        memcpy(bytes, &((const struct sockaddr_in *)address)->sin_addr, 4);
     } else {
-        const struct in6_addr *in6 = &((struct sockaddr_in6 *)&address)->sin6_addr;
+        const struct in6_addr *in6 = &((const struct sockaddr_in6 *)address)->sin6_addr;
         if (IN6_IS_ADDR_V4MAPPED(in6)) {
             memcpy(bytes, in6->s6_addr + 12, 4);
         } else {
@@ -143,10 +149,14 @@ static Address **address_slot(WebServer *s, const uint8_t bytes[16]) {
 /* Counts a connection of its address; false when there are too many. */
 static bool count_address(Connection *c) {
     WebServer *s = c->server;
+    struct sockaddr_storage peer = {0};
+    int len = sizeof peer;
     uint8_t bytes[16];
     Address **slot, *a;
     if (!s->limits.connections_each || c->handle.any.type != UV_TCP) return true;
-    address_bytes(c, bytes);
+    uv_tcp_getpeername(&c->handle.tcp, (struct sockaddr *)&peer, &len);
+    if (s->limits.trusts_local && is_local(&peer)) return true;
+    address_bytes(&peer, bytes);
     slot = address_slot(s, bytes);
     for (a = *slot; a && memcmp(a->bytes, bytes, 16) != 0;) a = a->next;
     if (!a) {
@@ -300,15 +310,6 @@ static bool read_address(uv_loop_t *loop, const char *text, struct sockaddr_stor
         }
     }
     return error_set(err, ERR_USAGE, "There is no host '%.*s' to listen at.", (int)nhost, text);
-}
-
-/* By the address, whatever it was written as. A socket that is of neither version of IP is one of the file system. */
-static bool is_local(const struct sockaddr_storage *address) {
-    const struct sockaddr_in *in = (const struct sockaddr_in *)address;
-    const struct in6_addr *in6 = &((const struct sockaddr_in6 *)address)->sin6_addr;
-    if (address->ss_family == AF_INET) return ntohl(in->sin_addr.s_addr) >> 24 == 127;
-    if (address->ss_family != AF_INET6) return address->ss_family == AF_UNIX;
-    return IN6_IS_ADDR_LOOPBACK(in6) || (IN6_IS_ADDR_V4MAPPED(in6) && in6->s6_addr[12] == 127);
 }
 
 /* "0.0.0.0:7295", "[::]:7295" */

@@ -53,8 +53,9 @@ typedef struct WebSocket WebSocket;
 typedef struct WebLimits {
     size_t connections;      /* 16384; who comes after those gets 503 and is closed */
     size_t connections_each; /* of one address, or one /64 of IPv6; 0: as `connections` */
-    size_t header;           /* bytes of all headers and the first line: 32 KB */
-    size_t body;             /* bytes of a body, unless web_body_max() says otherwise: 1 MB */
+    bool trusts_local; /* connections_each does not hold for this machine, where a proxy may be */
+    size_t header;     /* bytes of all headers and the first line: 32 KB */
+    size_t body;       /* bytes of a body, unless web_body_max() says otherwise: 1 MB */
     size_t bodies;  /* bytes of all bodies that are held at once: 512 MB; who needs more gets 503 */
     size_t message; /* bytes of a message on a WebSocket: 16 MB */
     size_t

@@ -217,7 +217,7 @@ static uint32_t hash_of(const char *key) {
 }
 
 bool auth_takes_another(Server *s, const char *key) {
-    double rate = s->options.rate ? s->options.rate : RATE;
+    double rate = s->options.rate;
     uint64_t now = uv_now(s->options.loop);
     if (!s->rates) s->rates = mem_zalloc(sizeof *s->rates);
     Bucket *b = &s->rates->buckets[hash_of(key) % BUCKETS];

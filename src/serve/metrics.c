@@ -76,16 +76,15 @@ Json server_json(const Server *s) {
     Host *host = client_host(s->options.client);
     Store *store = host_store(host, HOST_READS, NULL);
     uv_resident_set_memory(&rss);
-    return OBJECT(
-        KEY("version", PAWL_VERSION), KEY("store", store ? store_url(store) : NULL),
-        KEY("auth", s->options.auth), KEY("folder", host_folder(host)),
-        KEY("workflows", host_workflows(host)), KEY("started", json_time(s->started)),
-        KEY("limits",
-            OBJECT(KEY("body",
-                       json_int((int64_t)(s->options.max_body ? s->options.max_body : BODY_MAX))),
-                   KEY("rate", json_int(s->options.rate ? s->options.rate : RATE)))),
-        KEY("load", OBJECT(KEY("runs_held", held), KEY("runs_moving", moving),
-                           KEY("connections", web.connections), KEY("streams", web.streams),
-                           KEY("sockets", web.sockets), KEY("memory", rss),
-                           KEY("loop_lag_ms", s->lag_ms))));
+    return OBJECT(KEY("version", PAWL_VERSION), KEY("store", store ? store_url(store) : NULL),
+                  KEY("auth", s->options.auth), KEY("folder", host_folder(host)),
+                  KEY("workflows", host_workflows(host)), KEY("started", json_time(s->started)),
+                  KEY("limits", OBJECT(KEY("body", s->options.max_body),
+                                       KEY("rate", json_int(s->options.rate)),
+                                       KEY("connections", s->options.max_connections),
+                                       KEY("connections_each", s->options.max_connections_each))),
+                  KEY("load", OBJECT(KEY("runs_held", held), KEY("runs_moving", moving),
+                                     KEY("connections", web.connections),
+                                     KEY("streams", web.streams), KEY("sockets", web.sockets),
+                                     KEY("memory", rss), KEY("loop_lag_ms", s->lag_ms))));
 }

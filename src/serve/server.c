@@ -389,13 +389,21 @@ Server *server_new(const ServerOptions *options, Error *err) {
     Host *host = client_host(options->client);
     uv_gettimeofday(&now);
     s->options = *options;
+#define FILL(name, usual) s->options.name = s->options.name ? s->options.name : (usual)
+    FILL(max_body, BODY_MAX);
+    FILL(max_connections, CONNECTIONS_MAX);
+    FILL(max_connections_each, CONNECTIONS_EACH_MAX);
+    FILL(rate, RATE);
+#undef FILL
     s->started = now.tv_sec * 1000 + now.tv_usec / 1000;
     WebServerOptions web = {.loop = options->loop,
                             .tls_cert = options->tls_cert,
                             .tls_key = options->tls_key,
                             .local = !options->auth,
-                            .limits = {.connections = options->max_connections,
-                                       .message = options->max_body ? options->max_body : BODY_MAX},
+                            .limits = {.connections = s->options.max_connections,
+                                       .connections_each = s->options.max_connections_each,
+                                       .trusts_local = true,
+                                       .message = s->options.max_body},
                             .head = on_head,
                             .request = on_request,
                             .gone = on_gone,

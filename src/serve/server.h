@@ -53,7 +53,9 @@ typedef struct ServerOptions {
         hosts; /* further names that the server goes by, "pawl.example.org"; NULL at the end; copied */
     size_t max_body;        /* bytes; 0: 8 MB. run_import: sixteen times that */
     size_t max_connections; /* 0: 16384 */
-    unsigned rate;          /* requests a second of one asker; 0: 2000 */
+    size_t
+        max_connections_each; /* of one address that is not this machine's; 0: 1024. See WebLimits */
+    unsigned rate;            /* requests a second of one asker; 0: 2000 */
     ServerLog log;
 } ServerOptions;
 

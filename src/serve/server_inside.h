@@ -18,6 +18,8 @@
 enum {
     BODY_MAX = 8 << 20,
     BODY_MAX_IMPORT = 16, /* times that */
+    CONNECTIONS_MAX = 16384,
+    CONNECTIONS_EACH_MAX = 1024,
     RATE = 2000,
     GRACE_MS = 10000,
     STATUS_CLASSES = 6,
@@ -37,7 +39,7 @@ typedef struct Orphans Orphans;
 typedef struct Rates Rates;
 
 struct Server {
-    ServerOptions options;
+    ServerOptions options; /* with what was left open filled in */
     char **hosts;
     WebServer *web;
     TokenSet *tokens; /* NULL: none are needed */

@@ -7,6 +7,7 @@
 import http.client
 import json
 import os
+import select
 import socket
 import subprocess
 import sys
@@ -21,6 +22,17 @@ SHORT = "name: short\nnodes:\n  - {name: a, jq: '{n: 1}'}\n"
 ASK = "name: ask\nnodes:\n  - {name: q, approval: {prompt: Go?, options: [go, stay]}, output: said}\n"
 SCOPES = ["read", "run", "debug", "admin"]
 HIDDEN = "s3cr3t-va1ue-of-a-secret"
+
+
+def outer_address():
+    """An address of this machine that others know it by; None: it has none."""
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:
+        try:
+            probe.connect(("192.0.2.1", 9))
+            found = probe.getsockname()[0]
+        except OSError:
+            return None
+    return None if found.startswith("127.") else found
 
 
 def token(world, name, scope, *words):
@@ -302,6 +314,36 @@ def bodies_that_are_too_much(world):
         s.ask("GET", "/runs").gives(200)
 
 
+def connections_that_are_too_many(world):
+    """--max-connections is for all, --max-connections-each for one address of another machine; both say so"""
+    def connect(n, host, port):
+        return [socket.create_connection((host, port), timeout=PATIENCE) for _ in range(n)]
+
+    def kept(lines):
+        return [line for line in lines if not select.select([line], [], [], 0.2)[0]]
+
+    def is_turned_away(line, status):
+        line.sendall(b"GET /healthz HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n")
+        got = line.recv(65536)
+        if not got.startswith(b"HTTP/1.1 %d " % status) or b"Retry-After:" not in got:
+            raise Broken(f"not {status}: {got!r}")
+    with Server(world, "--max-connections", 5) as s:
+        lines = connect(5, "127.0.0.1", s.port)
+        is_turned_away(connect(1, "127.0.0.1", s.port)[0], 503)
+        world.same(len(kept(lines)), 5)
+        for line in lines:
+            line.close()
+        world.until(lambda: s.ask("GET", "/server").status == 200, "there is room again")
+        world.same(s.ask("GET", "/server").json.limits.connections, 5)
+    other = outer_address()
+    with Server(world, "--auth", "--max-connections-each", 3, listen="0.0.0.0:0") as s:
+        world.same(len(kept(connect(8, "127.0.0.1", s.port))), 8, "connections of this machine, as of a proxy")
+        if other:
+            lines = connect(3, other, s.port)
+            is_turned_away(connect(1, other, s.port)[0], 429)
+            world.same(len(kept(lines)), 3)
+
+
 def two_readings(world):
     """requests that two servers could read in two ways are refused, and the connection is closed"""
     with Server(world) as s:
@@ -451,7 +493,7 @@ def who_changed_a_run_under_way(world):
 
 CASES = [from_another_site, looking_from_another_site, only_with_a_token, tokens_in_no_log, scopes_of_every_row, signing_in, at_other_addresses,
          sockets_that_are_handed_over,
-         names_that_lead_elsewhere, lines_that_end_early, bodies_that_are_too_much, two_readings, whoever_leaves_at_once,
+         names_that_lead_elsewhere, lines_that_end_early, bodies_that_are_too_much, connections_that_are_too_many, two_readings, whoever_leaves_at_once,
          secrets_stay_hidden, who_did_what, who_changed_a_run_under_way]
 
 if __name__ == "__main__":

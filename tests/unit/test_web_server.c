@@ -406,6 +406,15 @@ static void test_connections_each(void **state) {
     buf_clear(&heard);
 }
 
+static void test_connections_of_a_proxy(void **state) {
+    (void)state;
+    start_limited((WebLimits){.connections_each = 2, .trusts_local = true});
+    int fds[5];
+    for (int i = 0; i < 5; i++) fds[i] = join();
+    UNTIL(web_server_counts(at.server).connections == 5);
+    for (int i = 0; i < 5; i++) close(fds[i]);
+}
+
 /* ---- times ---- */
 
 static void test_times(void **state) {
@@ -802,14 +811,30 @@ static void test_listens_locally(void **state) {
 int main(void) {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
     const struct CMUnitTest tests[] = {
-        TEST(test_answers),       TEST(test_bodies),           TEST(test_headers),
-        TEST(test_pipelined),     TEST(test_reads_no_further), TEST(test_early_answers),
-        TEST(test_expect),        TEST(test_refuses),          TEST(test_limits),
-        TEST(test_connections),   TEST(test_connections_each), TEST(test_times),
-        TEST(test_slow_many),     TEST(test_trickles),         TEST(test_never_reads),
-        TEST(test_gone),          TEST(test_streams),          TEST(test_stream_at_head),
-        TEST(test_stream_limit),  TEST(test_closes),           TEST(test_listens),
-        TEST(test_listens_at_fd), TEST(test_listens_locally),
+        TEST(test_answers),
+        TEST(test_bodies),
+        TEST(test_headers),
+        TEST(test_pipelined),
+        TEST(test_reads_no_further),
+        TEST(test_early_answers),
+        TEST(test_expect),
+        TEST(test_refuses),
+        TEST(test_limits),
+        TEST(test_connections),
+        TEST(test_connections_each),
+        TEST(test_connections_of_a_proxy),
+        TEST(test_times),
+        TEST(test_slow_many),
+        TEST(test_trickles),
+        TEST(test_never_reads),
+        TEST(test_gone),
+        TEST(test_streams),
+        TEST(test_stream_at_head),
+        TEST(test_stream_limit),
+        TEST(test_closes),
+        TEST(test_listens),
+        TEST(test_listens_at_fd),
+        TEST(test_listens_locally),
     };
     cmocka_set_message_output(CM_OUTPUT_TAP);
     return cmocka_run_group_tests(tests, NULL, NULL);
