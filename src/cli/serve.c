@@ -34,7 +34,7 @@ typedef struct ServeArgs {
     Json hosts; /* names */
     SafeRoot *folder;
     bool kinds[KIND_COUNT], narrows; /* those that run; not all do */
-    int64_t max_body, rate, max_connections, max_connections_each;
+    int64_t max_body, rate, max_runs, max_connections, max_connections_each;
     int log_level, log_format; /* the place of the word, from 1 */
 } ServeArgs;
 
@@ -217,6 +217,7 @@ static int serve(Serving *s) {
         .max_body = (size_t)args->max_body << 20,
         .max_connections = (size_t)args->max_connections,
         .max_connections_each = (size_t)args->max_connections_each,
+        .max_runs = (size_t)args->max_runs,
         .rate = (unsigned)args->rate,
         .log = {.write = write_log,
                 .ctx = s,
@@ -357,6 +358,9 @@ const Command command_serve = {
         {"max-connections-each", 0, "N",
          "those of one address that is not this machine's (1024): more where a proxy on another machine has them all",
          TAKES(OPTION_COUNT, ServeArgs, max_connections_each)},
+        {"max-runs", 0, "N",
+         "runs under way at once (10000); starting more is refused until one has settled",
+         TAKES(OPTION_COUNT, ServeArgs, max_runs)},
         {"rate", 0, "N", "requests a second of one asker (2000)",
          TAKES(OPTION_COUNT, ServeArgs, rate)},
         {"log-level", 0, "error|warn|info|debug", "what is logged on standard error (warn)",

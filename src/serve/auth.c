@@ -168,7 +168,38 @@ static bool is_inline(const Operation *op, Json args) {
            !json_is_none(json_object_get_c(args, "definition"));
 }
 
-bool auth_allows(const Server *s, const Asker *asker, const Operation *op, Json args, Error *err) {
+/* ---- how many runs ---- */
+
+static bool begins_run(const Operation *op) {
+    return !strcmp(op->name, "run_start");
+}
+
+/* Requests that start a run, which may not be there yet. */
+static size_t starting(const Server *s) {
+    size_t n = 0;
+    for (const Exchange *x = s->exchanges; x; x = x->next) n += x->starts;
+    return n;
+}
+
+enum { COUNT_MS = 20 };
+
+/* They are counted anew only when as many have been let in as there was room for, and not for each that is refused. */
+bool auth_has_room(Server *s, const Operation *op, Error *err) {
+    if (!begins_run(op) || s->runs_counted + s->runs_begun < s->options.max_runs) return true;
+    uint64_t now = uv_now(s->options.loop);
+    if (now >= s->runs_full + COUNT_MS) {
+        server_runs(s, &s->runs_counted);
+        s->runs_begun = starting(s);
+        if (s->runs_counted + s->runs_begun < s->options.max_runs) return true;
+        s->runs_full = now;
+    }
+    error_set(err, ERR_LIMIT,
+              "%zu runs are under way, which is as many as may be; try again later.",
+              s->options.max_runs);
+    return error_fact(err, "limited", "runs");
+}
+
+bool auth_allows(Server *s, const Asker *asker, const Operation *op, Json args, Error *err) {
     OperationScope needed = op->scope;
     bool attaches = op->stream && json_kind(args) == JSON_OBJECT &&
                     json_truthy(json_object_get_c(args, "attach"));
@@ -188,6 +219,8 @@ bool auth_allows(const Server *s, const Asker *asker, const Operation *op, Json 
             "are sent.");
         return error_fact(err, "scope", "admin");
     }
+    if (!auth_has_room(s, op, err)) return false;
+    s->runs_begun += begins_run(op);
     return true;
 }
 

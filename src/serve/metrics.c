@@ -8,7 +8,7 @@ typedef struct Reading {
     double value;
 } Reading;
 
-static size_t held_runs(const Server *s, size_t *moving) {
+size_t server_runs(const Server *s, size_t *moving) {
     size_t n = 0;
     const Host *host = client_host(s->options.client);
     *moving = 0;
@@ -27,7 +27,7 @@ static double seconds_up(const Server *s) {
 
 void metrics_text(const Server *s, Buf *out) {
     WebCounts web = web_server_counts(s->web);
-    size_t moving = 0, held = held_runs(s, &moving), rss = 0;
+    size_t moving = 0, held = server_runs(s, &moving), rss = 0;
     EngineCounts counts = host_counts(client_host(s->options.client));
     uv_resident_set_memory(&rss);
     const Reading readings[] = {
@@ -72,19 +72,20 @@ void metrics_text(const Server *s, Buf *out) {
 
 Json server_json(const Server *s) {
     WebCounts web = web_server_counts(s->web);
-    size_t moving = 0, held = held_runs(s, &moving), rss = 0;
+    size_t moving = 0, held = server_runs(s, &moving), rss = 0;
     Host *host = client_host(s->options.client);
     Store *store = host_store(host, HOST_READS, NULL);
     uv_resident_set_memory(&rss);
-    return OBJECT(KEY("version", PAWL_VERSION), KEY("store", store ? store_url(store) : NULL),
-                  KEY("auth", s->options.auth), KEY("folder", host_folder(host)),
-                  KEY("workflows", host_workflows(host)), KEY("started", json_time(s->started)),
-                  KEY("limits", OBJECT(KEY("body", s->options.max_body),
-                                       KEY("rate", json_int(s->options.rate)),
-                                       KEY("connections", s->options.max_connections),
-                                       KEY("connections_each", s->options.max_connections_each))),
-                  KEY("load", OBJECT(KEY("runs_held", held), KEY("runs_moving", moving),
-                                     KEY("connections", web.connections),
-                                     KEY("streams", web.streams), KEY("sockets", web.sockets),
-                                     KEY("memory", rss), KEY("loop_lag_ms", s->lag_ms))));
+    return OBJECT(
+        KEY("version", PAWL_VERSION), KEY("store", store ? store_url(store) : NULL),
+        KEY("auth", s->options.auth), KEY("folder", host_folder(host)),
+        KEY("workflows", host_workflows(host)), KEY("started", json_time(s->started)),
+        KEY("limits",
+            OBJECT(KEY("body", s->options.max_body), KEY("rate", json_int(s->options.rate)),
+                   KEY("runs", s->options.max_runs), KEY("connections", s->options.max_connections),
+                   KEY("connections_each", s->options.max_connections_each))),
+        KEY("load", OBJECT(KEY("runs_held", held), KEY("runs_moving", moving),
+                           KEY("connections", web.connections), KEY("streams", web.streams),
+                           KEY("sockets", web.sockets), KEY("memory", rss),
+                           KEY("loop_lag_ms", s->lag_ms))));
 }

@@ -176,9 +176,9 @@ static Json operation_of(const Operation *op, const Route *route, Json *componen
 
 /* ---- the document ---- */
 
-#define SERVER_SHAPE                                                                                                                       \
-    "{version: text, store?: text, auth: bool, folder?: text, workflows?: text, started: time, "                                           \
-    "limits: {body: int, rate: int, connections: int, connections_each: int}, load: {runs_held: int, runs_moving: int, connections: int, " \
+#define SERVER_SHAPE                                                                                                                                  \
+    "{version: text, store?: text, auth: bool, folder?: text, workflows?: text, started: time, "                                                      \
+    "limits: {body: int, rate: int, runs: int, connections: int, connections_each: int}, load: {runs_held: int, runs_moving: int, connections: int, " \
     "streams: int, sockets: int, memory: int, loop_lag_ms: number}}"
 
 /* Routes that are no operations. */

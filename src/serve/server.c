@@ -333,7 +333,13 @@ static void on_request(void *ctx, WebRequest *r) {
     if (x->asked) return; /* its answer is on the way */
     x->asked = true;
     if (x->match.route) {
-        rest_request(x);
+        Error err = ERROR_INIT;
+        if (auth_has_room(x->server, route_operation(x->match.route), &err)) {
+            x->starts = !strcmp(route_operation(x->match.route)->name, "run_start");
+            rest_request(x);
+        } else {
+            exchange_refuse(x, 429, "too_many", "%s", err.msg);
+        }
         return;
     }
     size_t len = 0;
@@ -393,6 +399,7 @@ Server *server_new(const ServerOptions *options, Error *err) {
     FILL(max_body, BODY_MAX);
     FILL(max_connections, CONNECTIONS_MAX);
     FILL(max_connections_each, CONNECTIONS_EACH_MAX);
+    FILL(max_runs, RUNS_MAX);
     FILL(rate, RATE);
 #undef FILL
     s->started = now.tv_sec * 1000 + now.tv_usec / 1000;

@@ -55,6 +55,7 @@ typedef struct ServerOptions {
     size_t max_connections; /* 0: 16384 */
     size_t
         max_connections_each; /* of one address that is not this machine's; 0: 1024. See WebLimits */
+    size_t max_runs;          /* under way here; starting more is refused. 0: 10000 */
     unsigned rate;            /* requests a second of one asker; 0: 2000 */
     ServerLog log;
 } ServerOptions;

@@ -20,6 +20,7 @@ enum {
     BODY_MAX_IMPORT = 16, /* times that */
     CONNECTIONS_MAX = 16384,
     CONNECTIONS_EACH_MAX = 1024,
+    RUNS_MAX = 10000,
     RATE = 2000,
     GRACE_MS = 10000,
     STATUS_CLASSES = 6,
@@ -44,6 +45,8 @@ struct Server {
     WebServer *web;
     TokenSet *tokens; /* NULL: none are needed */
     Rates *rates;
+    size_t runs_counted, runs_begun; /* under way when they were counted; let in since then */
+    uint64_t runs_full; /* when they were counted and there was no room, on the loop's clock */
     Windows *windows;
     Orphans *orphans;
     Exchange *exchanges;  /* under way */
@@ -76,6 +79,7 @@ struct Exchange {
     char *thread;  /* that it is about; NULL: none */
     Json args;     /* of the operation */
     bool asked;    /* somebody is at it, and will answer or free it */
+    bool starts;   /* a run was let in for it */
     bool created;  /* its answer is of something new */
     char key[65];  /* of Idempotency-Key; "" without one */
     char etag[32]; /* "" where the answer may change */
@@ -107,7 +111,10 @@ bool auth_check_place(Exchange *x);
 /* Who asks; answers with 401 otherwise. */
 bool auth_find(Exchange *x);
 /* May the asker do that? Answers with 403 otherwise, or says it in *err. */
-bool auth_allows(const Server *s, const Asker *asker, const Operation *op, Json args, Error *err);
+bool auth_allows(Server *s, const Asker *asker, const Operation *op, Json args, Error *err);
+/* Whether as many runs are under way as may be. What waits, is paused or has settled is not under way, and whoever resumes or
+ * debugs a run that is there is not held up. */
+bool auth_has_room(Server *s, const Operation *op, Error *err);
 /* Whether the token counts that somebody came with: it may have been revoked, or have expired, since. */
 bool auth_still(const Server *s, const Asker *asker);
 /* Of the number of requests; answers with 429 otherwise. */
@@ -175,6 +182,8 @@ void talks_look(Server *s); /* every second: whether their tokens still count */
 
 /* ---- openapi.c, metrics.c ---- */
 
+/* Runs that the process has in memory, and those of them that go on by themselves. */
+size_t server_runs(const Server *s, size_t *moving);
 void metrics_text(const Server *s, Buf *out);
 Json server_json(const Server *s);
 

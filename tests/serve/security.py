@@ -344,6 +344,36 @@ def connections_that_are_too_many(world):
             world.same(len(kept(lines)), 3)
 
 
+def runs_that_are_too_many(world):
+    """--max-runs: more runs than that are not started until one has settled; what waits does not count and is resumed"""
+    slow = "name: slow\nnodes:\n  - {name: a, shell: 'until [ -e go ]; do sleep 0.05; done'}\n"
+    with Server(world, "--max-runs", 2) as s:
+        for i in range(3):
+            s.begin(f"ask-{i}", ASK)
+            s.until(f"ask-{i}", "interrupted")
+        s.begin("a", slow)
+        s.begin("b", slow)
+        body = {"definition": flow_of(slow), "thread": "c"}
+        refused = s.ask("POST", "/runs", body).gives(429).has(code="too_many").says("2 runs are under way")
+        world.same(refused.headers["retry-after"], "1")
+        s.ask("POST", "/test_runs/schedule_debug", body).gives(429)
+        with s.talk() as talk:
+            world.same(talk.refuse("run_start", body).data.status, 429, "over a WebSocket")
+        s.ask("POST", "/runs/ask-0/resume", {"decision": "go"}).gives(200)
+        s.until("ask-0", "completed")
+        s.ask("POST", "/runs/a/cancel", {}).gives(200)
+        s.until("a", "cancelled")
+        world.until(lambda: s.ask("POST", "/runs", body).status == 201, "there is room again")
+        s.ask("POST", "/runs", {"definition": flow_of(slow), "thread": "d"}).gives(429)
+        world.write("go", "")
+        s.until("b", "completed")
+        s.until("c", "completed")
+        world.same(s.ask("GET", "/server").json.limits.runs, 2)
+        for i in range(20):
+            world.until(lambda i=i: s.ask("POST", "/runs", {"definition": flow_of(SHORT), "thread": f"n{i}"}).status == 201,
+                        f"run {i} is started")
+
+
 def two_readings(world):
     """requests that two servers could read in two ways are refused, and the connection is closed"""
     with Server(world) as s:
@@ -493,7 +523,7 @@ def who_changed_a_run_under_way(world):
 
 CASES = [from_another_site, looking_from_another_site, only_with_a_token, tokens_in_no_log, scopes_of_every_row, signing_in, at_other_addresses,
          sockets_that_are_handed_over,
-         names_that_lead_elsewhere, lines_that_end_early, bodies_that_are_too_much, connections_that_are_too_many, two_readings, whoever_leaves_at_once,
+         names_that_lead_elsewhere, lines_that_end_early, bodies_that_are_too_much, connections_that_are_too_many, runs_that_are_too_many, two_readings, whoever_leaves_at_once,
          secrets_stay_hidden, who_did_what, who_changed_a_run_under_way]
 
 if __name__ == "__main__":
