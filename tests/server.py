@@ -83,9 +83,9 @@ class Reply:
 class Server:
     started = 0
 
-    def __init__(self, world, *words, env=None, token=None, listen="127.0.0.1:0", wait=True):
+    def __init__(self, world, *words, env=None, token=None, listen="127.0.0.1:0", wait=True, user=None):
         self.world, self.words, self.env, self.token = world, words, env or {}, token
-        self.process = None
+        self.process, self.user = None, user
         Server.started += 1
         self.log = world.folder / f"serve-{Server.started}.log"
         self.url, self.port = None, 0
@@ -100,7 +100,7 @@ class Server:
         words = [self.world.pawl, "serve", "--json", "--listen", listen or f"127.0.0.1:{self.port}",
                  *map(str, self.words)]
         with open(self.log, "a", encoding="utf-8") as log:
-            self.process = subprocess.Popen(words, cwd=self.world.folder, env=environ, stderr=log,
+            self.process = subprocess.Popen(words, cwd=self.world.folder, env=environ, stderr=log, user=self.user,
                                             stdin=subprocess.DEVNULL, stdout=subprocess.PIPE)
         if wait:
             self.ready()

@@ -104,10 +104,10 @@ class World:
         path = self.folder / name
         return path.read_text() if path.exists() else ""
 
-    def pawl_(self, *words, env=None, stdin=None, user=None):
+    def pawl_(self, *words, env=None, stdin=None, user=None, cwd=None):
         environ = {k: v for k, v in os.environ.items() if not k.startswith("PAWL_")}
         environ.update(env or {})
-        done = subprocess.run([self.pawl, *map(str, words)], cwd=self.folder, env=environ, user=user,
+        done = subprocess.run([self.pawl, *map(str, words)], cwd=cwd or self.folder, env=environ, user=user,
                               timeout=TIMEOUT, input=stdin or "", capture_output=True, text=True)
         return Answer(["pawl", *map(str, words)], done)
 

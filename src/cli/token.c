@@ -1,4 +1,8 @@
-/* token.c - `pawl token`: who may ask a server for what. */
+/* token.c - `pawl token`: who may ask a server for what.
+ *
+ * A server as a service has a user of its own, and whoever makes its tokens is mostly root. Root would leave files in the
+ * store that the server cannot change, and a store of others is refused. So root becomes the owner of the store's folder
+ * first, for good: it does there what that user could do, and nothing else. */
 #include "asking.h"
 #include "fields.h"
 #include "json_build.h"
@@ -6,8 +10,15 @@
 #include "output.h"
 #include "terminal.h"
 
+#include <errno.h>
+#include <grp.h>
+#include <libgen.h>
+#include <pwd.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 typedef struct TokenArgs {
     Common common;
@@ -56,6 +67,36 @@ static void show_made(Json answer) {
     printf("%s\n", field_string(answer, "token"));
 }
 
+/* The folder that the store is in, or will be, given; NULL: there is none. */
+static char *folder_of_store(const Common *common) {
+    const char *url = cli_store_url(common->store), *path = strchr(url, ':');
+    bool database = !strncmp(url, "sqlite:", 7);
+    if (!path) return NULL;
+    char *real = realpath(path + 1, NULL);
+    if (real && !database) return real;
+    char *named = real ? real : strdup(path + 1);
+    char *folder = realpath(dirname(named), NULL);
+    free(named);
+    return folder;
+}
+
+/* False after saying why it cannot. */
+static bool become_owner(const Common *common) {
+    struct stat st;
+    if (geteuid() != 0 || cli_server(common)) return true;
+    char *folder = folder_of_store(common);
+    bool theirs = folder && stat(folder, &st) == 0 && st.st_uid != 0;
+    free(folder);
+    if (!theirs) return true;
+    const struct passwd *owner = getpwuid(st.st_uid);
+    gid_t group = owner ? owner->pw_gid : st.st_gid;
+    if (setgroups(1, &group) == 0 && setgid(group) == 0 && setuid(st.st_uid) == 0) return true;
+    terminal_say(stderr,
+                 "pawl token: cannot become the owner of the store (user number %lu): %s.\n",
+                 (unsigned long)st.st_uid, strerror(errno));
+    return false;
+}
+
 static int act(void *ctx) {
     TokenArgs *args = ctx;
     Json ask_args = json_object();
@@ -76,6 +117,10 @@ static int act(void *ctx) {
                               KEY("expires", args->expires));
     } else if (!list) {
         ask_args = OBJECT_ADD(ask_args, KEY("id", args->name));
+    }
+    if (!become_owner(&args->common)) {
+        json_unref(ask_args);
+        return EXIT_STORE;
     }
     Asking a;
     asking_begin(&a, &args->common);
@@ -102,7 +147,8 @@ const Command command_token = {
         "which holds those before it: `read` looks, `run` starts, resumes and cancels runs, `debug` changes "
         "them while they run, `admin` does everything.\n\n"
         "`make` shows the token, once: only its hash is kept. `revoke` takes a name or an id, and the token "
-        "counts for a second more at most.",
+        "counts for a second more at most.\n\n"
+        "Run as root, it acts as the owner of the folder that the store is in, such as the user of a service.",
     OPTIONS({"scope", 0, "read|run|debug|admin", "what it is good for (run)",
              TAKES(OPTION_WORD, TokenArgs, scope), .completes = COMPLETE_WORDS},
             {"expires", 0, "TIME", "until when, as 2030-01-31T00:00:00Z; always unless told",

@@ -82,7 +82,7 @@ static const struct Row {
     {ERR_IO, "lock", "`fuser -v {lock}` names those who have it open.", AT_STORE},
     {ERR_IO, "link", "Remove it if you did not make it, or name" ANOTHER_STORE, AT_STORE},
     {ERR_IO, "foreign",
-     "If it is meant to be yours, make it so with `chown` and `chmod go-w`; otherwise name" ANOTHER_STORE,
+     "Do it as its owner, or, if it is meant to be yours, make it so with `chown` and `chmod go-w`; otherwise name" ANOTHER_STORE,
      AT_STORE},
     {ERR_IO, "folder", "Make the folder writable, or name" ANOTHER_STORE, AT_STORE},
     {ERR_IO, "store", "Name" ANOTHER_STORE, AT_STORE},

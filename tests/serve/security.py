@@ -223,6 +223,35 @@ def at_other_addresses(world):
         s.ask("GET", "/runs").gives(401)
 
 
+def tokens_that_root_makes(world):
+    """root makes a token in the store of a service as its user: the server reads it, and every file is the user's"""
+    other = 4242
+    if os.geteuid() != 0 or not world.open_to_all(other):
+        print("# left out: only root can run as another user")
+        return
+    for kind, url in (("sqlite", "sqlite:{}/pawl.db"), ("file", "file:{}/store")):
+        place = world.folder / kind
+        place.mkdir(mode=0o700)
+        os.chown(place, other, other)
+        url = url.format(place)
+        for _ in ("a store that is to be made", "one that is there"):
+            name = f"{kind}-{_[-1]}"
+            made = world("token", "make", name, "--scope", "read", "--json", "--store", url).gives(0).json["token"]
+            world("token", "list", "--store", url).gives(0).says(name)
+            with Server(world, "--auth", "--store", url, user=other) as s:
+                s.ask("GET", "/runs", token=made).gives(200)
+                world("token", "revoke", name, "--store", url).gives(0)
+                world.until(lambda s=s, made=made: s.ask("GET", "/runs", token=made).status == 401, "it is revoked")
+        for path in [place, *place.rglob("*")]:
+            if path.lstat().st_uid != other:
+                raise Broken(f"{path} belongs to {path.lstat().st_uid}")
+    hidden = world.folder / "hidden"
+    hidden.mkdir(mode=0o700)
+    answer = world("token", "list", "--store", f"sqlite:{world.folder}/sqlite/pawl.db", cwd=hidden)
+    answer.gives(0)  # from a folder that only root may look into, too
+    world("runs", "--store", f"sqlite:{world.folder}/sqlite/pawl.db").gives(0)
+
+
 def sockets_that_are_handed_over(world):
     """a socket that systemd hands over is refused without --auth where others can reach it, and taken with it"""
     def serve(host, *words):
@@ -522,7 +551,7 @@ def who_changed_a_run_under_way(world):
 
 
 CASES = [from_another_site, looking_from_another_site, only_with_a_token, tokens_in_no_log, scopes_of_every_row, signing_in, at_other_addresses,
-         sockets_that_are_handed_over,
+         tokens_that_root_makes, sockets_that_are_handed_over,
          names_that_lead_elsewhere, lines_that_end_early, bodies_that_are_too_much, connections_that_are_too_many, runs_that_are_too_many, two_readings, whoever_leaves_at_once,
          secrets_stay_hidden, who_did_what, who_changed_a_run_under_way]
 
