@@ -50,6 +50,10 @@ typedef struct Serving {
 
 /* ---- the log ---- */
 
+static ServerLevel log_level(const ServeArgs *args) {
+    return args->log_level ? (ServerLevel)(args->log_level - 1) : LEVEL_WARN;
+}
+
 static void write_log(void *ctx, ServerLevel level, const char *message, Json fields) {
     static const char *const levels[] = {"error", "warn", "info", "debug"};
     const Serving *s = ctx;
@@ -76,6 +80,12 @@ static void write_log(void *ctx, ServerLevel level, const char *message, Json fi
     terminal_say(stderr, "%s\n", line.data);
     buf_clear(&line);
     json_unref(time);
+}
+
+/* Consumes the fields. */
+static void log_line(Serving *s, ServerLevel level, const char *message, Json fields) {
+    if (level <= log_level(s->args)) write_log(s, level, message, fields);
+    json_unref(fields);
 }
 
 static void say_trouble(void *ctx, const char *sentence) {
@@ -158,9 +168,24 @@ static void on_closed(void *ctx) {
     for (int i = 0; i < NSIGNALS; i++) uv_close((uv_handle_t *)&s->signals[i], NULL);
 }
 
+/* With TLS the certificate is read anew: it may have been renewed. */
+static void renew_tls(Serving *s) {
+    Error err = ERROR_INIT;
+    if (server_renew_tls(s->server, &err)) {
+        log_line(s, LEVEL_INFO, "the certificate was read again", json_none());
+    } else {
+        log_line(s, LEVEL_ERROR, "the certificate cannot be renewed; the old one is kept",
+                 OBJECT(KEY("error", err.msg)));
+    }
+}
+
 /* A second signal leaves at once, which durable runs survive. */
 static void on_signal(uv_signal_t *handle, int signum) {
     Serving *s = handle->data;
+    if (signum == SIGHUP && s->args->tls_cert && !s->stops) {
+        renew_tls(s);
+        return;
+    }
     if (s->stops++) _exit(128 + signum);
     notify("STOPPING=1");
     terminal_say(stderr, "pawl serve: stopping; runs go on after the next start.\n");
@@ -206,22 +231,19 @@ static int serve(Serving *s) {
         names[i] = json_array_get(args->hosts, i);
         hosts[i] = json_string_data(&names[i]);
     }
-    ServerOptions options = {
-        .loop = &s->asking.loop,
-        .client = s->asking.client,
-        .auth = args->auth,
-        .allow_inline = args->allow_inline,
-        .tls_cert = args->tls_cert,
-        .tls_key = args->tls_key,
-        .hosts = hosts,
-        .max_body = (size_t)args->max_body << 20,
-        .max_connections = (size_t)args->max_connections,
-        .max_connections_each = (size_t)args->max_connections_each,
-        .max_runs = (size_t)args->max_runs,
-        .rate = (unsigned)args->rate,
-        .log = {.write = write_log,
-                .ctx = s,
-                .level = args->log_level ? (ServerLevel)(args->log_level - 1) : LEVEL_WARN}};
+    ServerOptions options = {.loop = &s->asking.loop,
+                             .client = s->asking.client,
+                             .auth = args->auth,
+                             .allow_inline = args->allow_inline,
+                             .tls_cert = args->tls_cert,
+                             .tls_key = args->tls_key,
+                             .hosts = hosts,
+                             .max_body = (size_t)args->max_body << 20,
+                             .max_connections = (size_t)args->max_connections,
+                             .max_connections_each = (size_t)args->max_connections_each,
+                             .max_runs = (size_t)args->max_runs,
+                             .rate = (unsigned)args->rate,
+                             .log = {.write = write_log, .ctx = s, .level = log_level(args)}};
     s->server = server_new(&options, &err);
     if (!s->server) return cli_fail(&args->common, &err);
     watch_signals(s);
@@ -321,7 +343,7 @@ const Command command_serve = {
         "It holds the runs that it is asked to start, takes over those whose process has died, and reaches "
         "those that another process has in hand.\n\n"
         "Only this machine can reach it, and needs no token for that, unless told otherwise: at any other "
-        "address it listens only with --auth. What runs start inherits PATH, HOME, LANG, TZ and TMPDIR alone "
+        "address it listens only with --auth. With TLS, SIGHUP has it read the certificate and the key again. What runs start inherits PATH, HOME, LANG, TZ and TMPDIR alone "
         "(--env), and their requests reach public addresses only (--net).\n\n"
         "Exit codes: 0 when it was stopped, 2 when the command line or the address is wrong, 5 when the store "
         "cannot be opened.",

@@ -462,6 +462,10 @@ bool server_listen_fd(Server *s, int fd, Error *err) {
     return listens;
 }
 
+bool server_renew_tls(Server *s, Error *err) {
+    return web_server_renew_tls(s->web, err);
+}
+
 static void on_web_closed(void *ctx) {
     Server *s = ctx;
     void (*closed)(void *) = s->closed;

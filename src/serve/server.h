@@ -69,6 +69,10 @@ int server_listen(Server *s, const char *address, Error *err);
 /* A socket that listens already, by the same rule; taken, also on error. */
 bool server_listen_fd(Server *s, int fd, Error *err);
 
+/* Reads the certificate and its key anew, for connections from now on. False with a sentence: the old ones are kept, or there is
+ * no TLS. */
+bool server_renew_tls(Server *s, Error *err);
+
 /* Nobody is let in any more; who has asked is answered, and streams are ended. closed() is told once, from the loop; the server
  * is freed then. Before the client is. */
 void server_close(Server *s, void (*closed)(void *ctx), void *ctx);

@@ -8,7 +8,9 @@ import http.client
 import json
 import os
 import select
+import signal
 import socket
+import ssl
 import subprocess
 import sys
 import time
@@ -283,6 +285,45 @@ def sockets_that_are_handed_over(world):
                 process.communicate(timeout=PATIENCE)
 
 
+def certificates_that_are_renewed(world):
+    """with TLS, SIGHUP has new connections see the new certificate; one that does not fit is logged, and the old one kept"""
+    def make(name):
+        subprocess.run(["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes",
+                        "-subj", f"/CN={name}", "-keyout", "key.new", "-out", "cert.new"], cwd=world.folder, check=True,
+                       capture_output=True, timeout=PATIENCE)
+        (world.folder / "key.new").rename(world.folder / "key.pem")
+        (world.folder / "cert.new").rename(world.folder / "cert.pem")
+        return ssl.PEM_cert_to_DER_cert(world.read("cert.pem"))
+
+    def connect():
+        anything = ssl._create_unverified_context()  # pylint: disable=protected-access
+        return anything.wrap_socket(socket.create_connection(("127.0.0.1", s.port), timeout=PATIENCE))
+
+    def shown():
+        with connect() as line:
+            return line.getpeercert(True)
+    first = make("first")
+    with Server(world, "--tls-cert", "cert.pem", "--tls-key", "key.pem", "--log-level", "info") as s:
+        open_one = connect()
+        world.same(shown(), first, "the certificate")
+        second = make("second")
+        world.same(shown(), first, "the certificate that was not asked to be read")
+        s.process.send_signal(signal.SIGHUP)
+        world.until(lambda: shown() == second, "the new certificate is shown")
+        world.until(lambda: "was read again" in s.said, "the log says so")
+        make("third")
+        (world.folder / "cert.pem").write_text("nothing of that kind")
+        s.process.send_signal(signal.SIGHUP)
+        world.until(lambda: "cannot be renewed" in s.said and "cert.pem" in s.said, "the log says why")
+        world.same(shown(), second, "the certificate that is kept")
+        open_one.sendall(b"GET /healthz HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n")
+        world.same(open_one.recv(12), b"HTTP/1.1 200", "a connection from before")
+        open_one.close()
+    with Server(world) as s:
+        s.process.send_signal(signal.SIGHUP)
+        world.same(s.process.wait(PATIENCE), 0, "SIGHUP without TLS")
+
+
 def names_that_lead_elsewhere(world):
     """path traversal in names of workflows, runs and files"""
     world.write("flows/in.yaml", SHORT)
@@ -551,7 +592,7 @@ def who_changed_a_run_under_way(world):
 
 
 CASES = [from_another_site, looking_from_another_site, only_with_a_token, tokens_in_no_log, scopes_of_every_row, signing_in, at_other_addresses,
-         tokens_that_root_makes, sockets_that_are_handed_over,
+         tokens_that_root_makes, certificates_that_are_renewed, sockets_that_are_handed_over,
          names_that_lead_elsewhere, lines_that_end_early, bodies_that_are_too_much, connections_that_are_too_many, runs_that_are_too_many, two_readings, whoever_leaves_at_once,
          secrets_stay_hidden, who_did_what, who_changed_a_run_under_way]
 
