@@ -278,10 +278,16 @@ bool auth_check_rate(Exchange *x) {
 
 /* ---- browsers ---- */
 
+/* Behind a proxy that speaks TLS for the server the page says so, whose Origin was checked. */
+static bool is_secure(const WebRequest *r) {
+    const char *origin = web_header(r, "origin");
+    return web_is_tls(r) || (origin && !strncmp(origin, "https://", 8));
+}
+
 static void answer_with_cookie(Exchange *x, const char *value, const char *more) {
     Buf cookie = BUF_INIT, body = BUF_INIT;
     buf_printf(&cookie, COOKIE "=%s; Path=/; HttpOnly; SameSite=Strict%s%s", value,
-               web_is_tls(x->request) ? "; Secure" : "", more);
+               is_secure(x->request) ? "; Secure" : "", more);
     buf_adds(&body, "{}\n");
     WebField fields[] = {{"Set-Cookie", cookie.data}, {"Cache-Control", "no-store"}, {NULL, NULL}};
     WebAnswer answer = {.status = 200, .type = "application/json", .fields = fields};

@@ -206,7 +206,14 @@ def signing_in(world):
         for part in ("HttpOnly", "SameSite=Strict", "Path=/"):
             if part not in cookie:
                 raise Broken(f"the cookie has no {part}: {cookie}")
-        value = cookie.split(";")[0]
+        if "Secure" in cookie:
+            raise Broken(f"a browser would not keep the cookie of a page of http: {cookie}")
+        behind = {"Host": "pawl.example.org", "Origin": "https://pawl.example.org"}
+        for path, body in (("/sign-in", {"token": good}), ("/sign-out", {})):
+            cookie = s.ask("POST", path, body, behind).gives(200).headers["set-cookie"]
+            if "; Secure" not in cookie:
+                raise Broken(f"{path} behind a proxy that speaks TLS: {cookie}")
+        value = f"pawl_token={good}"
         s.ask("GET", "/runs", headers={"Cookie": f"other=1; {value}; more=2"}).gives(200)
         s.ask("GET", "/runs", headers={"Cookie": f"x{value}"}).gives(401)
         with s.talk("/ws", headers={"Cookie": value}) as talk:
