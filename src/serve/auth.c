@@ -226,17 +226,19 @@ bool auth_allows(Server *s, const Asker *asker, const Operation *op, Json args, 
 
 /* ---- how often ---- */
 
-/* A bucket for each asker: as many requests as fit in it, filled evenly. */
+/* A bucket for each asker: as many requests as fit in it, filled evenly. It is full after BURST_SECONDS, and can be forgotten
+ * then. Askers whose keys have the same hash share a few places. Where all of these are in use, who comes goes on with what the
+ * bucket has left that was used longest ago: to come under many names gives nobody more. */
 typedef struct Bucket {
     char key[72];
     double left;
     uint64_t at; /* ms */
 } Bucket;
 
-enum { BUCKETS = 1024, BURST_SECONDS = 2 };
+enum { BUCKETS = 1024, PLACES = 8, BURST_SECONDS = 2 };
 
 struct Rates {
-    Bucket buckets[BUCKETS];
+    Bucket buckets[BUCKETS][PLACES];
 };
 
 void rates_free(Rates *rates) {
@@ -249,16 +251,25 @@ static uint32_t hash_of(const char *key) {
     return h;
 }
 
+static Bucket *bucket_of(Rates *rates, const char *key, double full, uint64_t now) {
+    Bucket *places = rates->buckets[hash_of(key) % BUCKETS], *oldest = places;
+    for (Bucket *b = places; b < places + PLACES; b++) {
+        if (!strcmp(b->key, key)) return b;
+        if (b->at < oldest->at) oldest = b;
+    }
+    if (!oldest->key[0] || now - oldest->at >= BURST_SECONDS * 1000) {
+        oldest->left = full;
+        oldest->at = now;
+    }
+    snprintf(oldest->key, sizeof oldest->key, "%s", key);
+    return oldest;
+}
+
 bool auth_takes_another(Server *s, const char *key) {
     double rate = s->options.rate;
     uint64_t now = uv_now(s->options.loop);
     if (!s->rates) s->rates = mem_zalloc(sizeof *s->rates);
-    Bucket *b = &s->rates->buckets[hash_of(key) % BUCKETS];
-    if (strcmp(b->key, key) != 0) { /* of somebody else, or nobody: who comes begins anew */
-        snprintf(b->key, sizeof b->key, "%s", key);
-        b->left = rate * BURST_SECONDS;
-        b->at = now;
-    }
+    Bucket *b = bucket_of(s->rates, key, rate * BURST_SECONDS, now);
     b->left += (double)(now - b->at) * rate / 1000;
     b->at = now;
     if (b->left > rate * BURST_SECONDS) b->left = rate * BURST_SECONDS;
@@ -272,7 +283,7 @@ bool auth_check_rate(Exchange *x) {
         return true;
     }
     exchange_refuse(x, 429, "too_many", "More than %u requests a second; wait a second.",
-                    x->server->options.rate ? x->server->options.rate : RATE);
+                    x->server->options.rate);
     return false;
 }
 

@@ -461,7 +461,7 @@ static bool begin_call(Talk *t, Json message, Error *err) {
 static void refuse(Talk *t, Json message) {
     Error err = ERROR_INIT;
     error_set(&err, ERR_BUSY, "More than %u messages a second; wait a second.",
-              t->server->options.rate ? t->server->options.rate : RATE);
+              t->server->options.rate);
     talk_send(t, OBJECT(KEY("type", "error"),
                         KEY("operation", json_ref(json_object_get_c(message, "type"))),
                         KEY("request_id", json_ref(json_object_get_c(message, "request_id"))),

@@ -391,6 +391,29 @@ def bodies_that_are_too_much(world):
         s.ask("GET", "/runs").gives(200)
 
 
+def askers_that_take_turns(world):
+    """--rate holds for every asker, also for two whom the server would keep in the same place"""
+    def place(name):
+        number = 2166136261
+        for byte in name.encode():
+            number = (number ^ byte) * 16777619 & 0xffffffff
+        return number % 1024
+    places = {}
+    for i in range(2, 250):
+        places.setdefault(place(f"127.0.0.{i}"), []).append(f"127.0.0.{i}")
+    pairs = [names[:2] for names in places.values() if len(names) > 1]
+    with Server(world, "--rate", 1) as s:
+        for pair in pairs[:3]:
+            refused = {name: 0 for name in pair}
+            for name in pair * 30:
+                line = http.client.HTTPConnection("127.0.0.1", s.port, timeout=PATIENCE, source_address=(name, 0))
+                line.request("GET", API + "/nothing")
+                refused[name] += line.getresponse().status == 429
+                line.close()
+            if not all(refused.values()):
+                raise Broken(f"60 requests of two askers, and refused were {refused}")
+
+
 def connections_that_are_too_many(world):
     """--max-connections is for all, --max-connections-each for one address of another machine; both say so"""
     def connect(n, host, port):
@@ -600,7 +623,7 @@ def who_changed_a_run_under_way(world):
 
 CASES = [from_another_site, looking_from_another_site, only_with_a_token, tokens_in_no_log, scopes_of_every_row, signing_in, at_other_addresses,
          tokens_that_root_makes, certificates_that_are_renewed, sockets_that_are_handed_over,
-         names_that_lead_elsewhere, lines_that_end_early, bodies_that_are_too_much, connections_that_are_too_many, runs_that_are_too_many, two_readings, whoever_leaves_at_once,
+         names_that_lead_elsewhere, lines_that_end_early, bodies_that_are_too_much, askers_that_take_turns, connections_that_are_too_many, runs_that_are_too_many, two_readings, whoever_leaves_at_once,
          secrets_stay_hidden, who_did_what, who_changed_a_run_under_way]
 
 if __name__ == "__main__":
