@@ -12,7 +12,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { LOOK_MS = 1000 };
+enum { LOOK_MS = 1000, READY_MS = 1000 };
 
 /* ---- answers ---- */
 
@@ -23,7 +23,9 @@ void server_log(Server *s, ServerLevel level, const char *message, Json fields) 
 }
 
 void server_let_go(Server *s) {
-    if (!s->web && !s->exchanges && !s->pending) mem_free(s);
+    if (s->web || s->exchanges || s->pending) return;
+    mem_free(s->ready_why);
+    mem_free(s);
 }
 
 void exchange_free(Exchange *x) {
@@ -146,23 +148,48 @@ static void health(Exchange *x) {
     exchange_answer(x, 200, OBJECT(KEY("status", "ok")));
 }
 
-/* Ready for requests: the store can be read. */
-static void on_store(void *ctx, Json answer, const Error *err) {
-    Exchange *x = ctx;
-    json_unref(answer);
+/* Ready for requests: the store can be read. Anybody may ask that, so it is looked at once a second at most, and those who ask
+ * meanwhile hear what was found. */
+static void say_ready(Exchange *x) {
+    const Server *s = x->server;
     if (!x->request) {
         exchange_free(x);
-    } else if (err || x->server->closing) {
-        exchange_refuse(x, 503, "not_ready", "%s", err ? err->msg : "The server is stopping.");
+    } else if (s->ready_why || s->closing) {
+        exchange_refuse(x, 503, "not_ready", "%s",
+                        s->ready_why ? s->ready_why : "The server is stopping.");
     } else {
         exchange_answer(x, 200, OBJECT(KEY("status", "ready")));
     }
 }
 
+static void on_store(void *ctx, Json answer, const Error *err) {
+    Server *s = ctx;
+    json_unref(answer);
+    mem_free(s->ready_why);
+    s->ready_why = err ? mem_strdup(err->msg) : NULL;
+    s->ready_at = uv_now(s->options.loop);
+    s->ready_asked = false;
+    s->pending++; /* the last that is answered does not free it */
+    for (Exchange *x = s->exchanges, *next; x; x = next) {
+        next = x->next;
+        if (x->asks_ready) say_ready(x);
+    }
+    s->pending -= 2;
+    server_let_go(s);
+}
+
 static void ready(Exchange *x) {
-    x->args = json_object(); /* it is asked: whoever asks may go before the answer is there */
-    operation_call(client_host(x->server->options.client), "runs",
-                   OBJECT(KEY("limit", json_int(1))), (Reply){.give = on_store, .ctx = x});
+    Server *s = x->server;
+    if (s->ready_at && uv_now(s->options.loop) < s->ready_at + READY_MS) {
+        say_ready(x);
+        return;
+    }
+    x->asks_ready = true;
+    if (s->ready_asked) return;
+    s->ready_asked = true;
+    s->pending++;
+    operation_call(client_host(s->options.client), "runs", OBJECT(KEY("limit", json_int(1))),
+                   (Reply){.give = on_store, .ctx = s});
 }
 
 static void metrics(Exchange *x) {

@@ -61,6 +61,10 @@ struct Server {
     uint64_t looked;
     int64_t changes_asked,
         changes_seen; /* ms since 1970: what changed before that was looked at (events.c) */
+    uint64_t
+        ready_at; /* when it was last looked whether the store can be read, on the loop's clock */
+    char *ready_why;  /* why not; NULL: it can */
+    bool ready_asked; /* it is being looked at */
     size_t pending;   /* questions of its own that are not answered yet */
     bool closing;
     void (*closed)(void *ctx);
@@ -76,13 +80,14 @@ struct Exchange {
     char id[24];
     uint64_t began; /* uv_hrtime() */
     RouteMatch match;
-    char *thread;  /* that it is about; NULL: none */
-    Json args;     /* of the operation */
-    bool asked;    /* somebody is at it, and will answer or free it */
-    bool starts;   /* a run was let in for it */
-    bool created;  /* its answer is of something new */
-    char key[65];  /* of Idempotency-Key; "" without one */
-    char etag[32]; /* "" where the answer may change */
+    char *thread;    /* that it is about; NULL: none */
+    Json args;       /* of the operation */
+    bool asked;      /* somebody is at it, and will answer or free it */
+    bool asks_ready; /* waits to hear whether the store can be read */
+    bool starts;     /* a run was let in for it */
+    bool created;    /* its answer is of something new */
+    char key[65];    /* of Idempotency-Key; "" without one */
+    char etag[32];   /* "" where the answer may change */
 };
 
 /* ---- server.c ---- */

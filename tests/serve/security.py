@@ -527,6 +527,28 @@ def whoever_leaves_at_once(world):
         world.until(lambda: s.ask("GET", "/server").json.load.streams == 0, "no stream is left")
 
 
+def readiness_for_many(world):
+    """/readyz, which anybody may ask, answers all who ask at once, whoever of them leaves, and again when a second has passed"""
+    ask = b"GET /readyz HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n"
+    with Server(world) as s:
+        for _ in range(3):
+            lines = [socket.create_connection(("127.0.0.1", s.port), timeout=PATIENCE) for _ in range(60)]
+            for line in lines:
+                line.sendall(ask)
+            for line in lines[::3]:
+                line.close()
+            for i, line in enumerate(lines):
+                if i % 3:
+                    got = b""
+                    while piece := line.recv(65536):
+                        got += piece
+                    if b'{"status":"ready"}' not in got:
+                        raise Broken(f"not ready: {got!r}")
+                    line.close()
+            time.sleep(0.6)
+        world.same(s.ask("GET", "/server").json.load.connections, 1)
+
+
 def secrets_stay_hidden(world):
     """the value of a secret is in no answer, event or log"""
     world("secret", "set", "KEY", stdin=HIDDEN).gives(0)
@@ -624,7 +646,7 @@ def who_changed_a_run_under_way(world):
 CASES = [from_another_site, looking_from_another_site, only_with_a_token, tokens_in_no_log, scopes_of_every_row, signing_in, at_other_addresses,
          tokens_that_root_makes, certificates_that_are_renewed, sockets_that_are_handed_over,
          names_that_lead_elsewhere, lines_that_end_early, bodies_that_are_too_much, askers_that_take_turns, connections_that_are_too_many, runs_that_are_too_many, two_readings, whoever_leaves_at_once,
-         secrets_stay_hidden, who_did_what, who_changed_a_run_under_way]
+         readiness_for_many, secrets_stay_hidden, who_did_what, who_changed_a_run_under_way]
 
 if __name__ == "__main__":
     sys.exit(run_all(CASES, sys.argv[1]))
