@@ -15,6 +15,11 @@ static uint64_t now_of(const Connection *c) {
     return uv_now(c->server->loop);
 }
 
+/* Whoever says no more may still listen, for a moment. */
+static uint64_t answer_due(const Connection *c) {
+    return c->silent ? now_of(c) + HALF_OPEN_MS : 0;
+}
+
 /* ---- heads of answers ---- */
 
 static void put_number(Buf *out, size_t n) {
@@ -104,6 +109,7 @@ static void finish(Connection *c) {
     Http1 *h = &c->as.h1;
     WebRequest *r = h->request;
     h->request = NULL;
+    h->more = c->in.len > 0;
     web_request_free(r);
     if (h->ends) {
         connection_due(c, 0);
@@ -150,7 +156,7 @@ static void h1_begin(WebRequest *r, const WebAnswer *answer) {
         put_field(out, "Transfer-Encoding", "chunked");
     }
     send_head(c, out);
-    if (h->phase == H1_WAIT) connection_due(c, 0);
+    if (h->phase == H1_WAIT) connection_due(c, answer_due(c));
 }
 
 static void h1_write(WebRequest *r, const char *bytes, size_t len) {
@@ -206,7 +212,7 @@ const Answering http1_answering = {
 static void tell_request(Connection *c) {
     WebServer *s = c->server;
     c->as.h1.phase = H1_WAIT;
-    connection_due(c, 0);
+    connection_due(c, answer_due(c));
     s->options.request(s->options.ctx, c->as.h1.request);
 }
 
@@ -336,10 +342,12 @@ static size_t h1_take(Connection *c, char *bytes, size_t len) {
     Http1 *h = &c->as.h1;
     const char *at = bytes, *end = bytes + len;
     size_t began = h->served;
+    bool more = false;
     while (at < end && !c->closed && c->protocol == &http1_protocol) {
         if (c->ending) return len;
         if (h->phase == H1_HEAD) {
             if (h->served - began >= REQUESTS_A_TURN) {
+                more = true;
                 connection_busy(c);
                 break;
             }
@@ -360,6 +368,7 @@ static size_t h1_take(Connection *c, char *bytes, size_t len) {
             break;
         }
     }
+    if (c->protocol == &http1_protocol) h->more = more;
     return c->ending ? len : (size_t)(at - bytes);
 }
 
@@ -370,17 +379,26 @@ static size_t h1_room(const Connection *c) {
     return !ahead ? READ_MAX : c->in.len < AHEAD_MAX ? AHEAD_MAX : 0;
 }
 
-/* Who has no answer yet may have said all and still listen, for a moment. */
+/* The other side has said all. What is complete of it is answered, for as long as that takes little time; a stream has nobody
+ * who listens any more. */
 static void h1_ended(Connection *c) {
     Http1 *h = &c->as.h1;
-    if (h->request && h->phase == H1_WAIT && !h->request->stream.begun) {
-        h->ends = true;
-        connection_due(c, now_of(c) + HALF_OPEN_MS);
-    } else if (h->request || !connection_waiting(c)) {
+    if (h->request && h->request->stream.begun) {
         connection_close(c);
-    } else {
-        connection_end(c);
+    } else if (h->request && h->phase == H1_WAIT) {
+        h->ends = h->ends || !c->in.len;
+        connection_due(c, answer_due(c));
     }
+}
+
+/* Ends the connection when nothing is left that is complete. */
+static void h1_flush(Connection *c) {
+    Http1 *h = &c->as.h1;
+    WebRequest *r = h->request;
+    if (!c->silent || h->more || c->ending || (r && h->phase == H1_WAIT)) return;
+    h->request = NULL;
+    if (r) request_gone(r); /* the rest of its body never comes */
+    if (!c->closed) connection_end(c);
 }
 
 static void h1_late(Connection *c) {
@@ -431,6 +449,7 @@ const Protocol http1_protocol = {
     .room = h1_room,
     .ended = h1_ended,
     .late = h1_late,
+    .flush = h1_flush,
     .drained = h1_drained,
     .stop = h1_stop,
     .gone = h1_gone,

@@ -146,6 +146,7 @@ typedef struct Http1 {
     bool ends;     /* the connection ends with this answer */
     bool headless; /* the answer is to HEAD or has no body by its status */
     bool pieces;   /* the answer is sent in chunks */
+    bool more;     /* what was read ahead is still to be looked at */
     size_t served;
 } Http1;
 

@@ -19,8 +19,8 @@
  * exchange after its headers were sent, and ends with web_stream_end() or `gone`. A WebSocket ends with `closed`. The
  * callbacks of streams and WebSockets never come from inside a call that writes to them.
  *
- * A client that half-closes its connection is gone: at once for a stream, after two seconds for a request that waits for its
- * answer.
+ * A client that half-closes its connection is answered what it asked completely before. It is gone then: at once for a stream,
+ * after two seconds for a request that waits for its answer.
  *
  * A client may be hostile. Requests that two servers could read in two ways are refused and their connection is
  * closed: both lengths, a length twice or with anything but digits, a transfer coding that is not exactly

@@ -133,6 +133,59 @@ static void test_pipelined(void **state) {
     buf_clear(&heard);
 }
 
+/* A client that says no more is answered what it asked before, whether that takes one turn or many. */
+static void test_pipelined_to_the_end(void **state) {
+    (void)state;
+    Buf heard = BUF_INIT, many = BUF_INIT;
+    start_limited((WebLimits){0});
+    int fd = join();
+    for (int i = 0; i < 20; i++) buf_adds(&many, "GET /later HTTP/1.1\r\nHost: a\r\n\r\n");
+    buf_adds(&many, "GET /cut HTTP/1.1\r\nHo");
+    say_bytes(fd, many.data, many.len);
+    UNTIL(at.nlater == 1);
+    shutdown(fd, SHUT_WR);
+    rest(20);
+    for (int i = 0; i < 20; i++) {
+        UNTIL(at.nlater == i + 1);
+        rest(1);
+        answer_text(at.later[i], &plain, "late");
+    }
+    hear_end(fd, &heard);
+    assert_int_equal(count(&heard, "late"), 20);
+    assert_int_equal(count(&heard, "HTTP/1.1 "), 20);
+    close(fd);
+    /* More than is looked at in one turn, all said at once; then a body that does not come. */
+    buf_reset(&many);
+    buf_reset(&heard);
+    for (int i = 0; i < 300; i++) buf_adds(&many, GET "\r\n");
+    buf_adds(&many, POST "Content-Length: 9\r\n\r\nhalf");
+    fd = join();
+    say_bytes(fd, many.data, many.len);
+    shutdown(fd, SHUT_WR);
+    hear_end(fd, &heard);
+    assert_int_equal(count(&heard, "hello"), 300);
+    close(fd);
+    buf_reset(&heard);
+    /* One that is not answered ends the connection after a moment; so does a stream. */
+    for (int i = 0; i < 2; i++) {
+        int gone = at.gone + at.streams_gone;
+        fd = join();
+        say(fd, GET "\r\n");
+        say(fd, i ? "GET /stream HTTP/1.1\r\nHost: a\r\n\r\n"
+                  : "GET /later HTTP/1.1\r\nHost: a\r\n\r\n");
+        say(fd, GET "\r\n");
+        shutdown(fd, SHUT_WR);
+        UNTIL(at.gone + at.streams_gone == gone + 1);
+        buf_reset(&heard);
+        hear_end(fd, &heard);
+        assert_int_equal(count(&heard, "hello"), 1);
+        close(fd);
+    }
+    UNTIL(web_server_counts(at.server).connections == 0);
+    buf_clear(&heard);
+    buf_clear(&many);
+}
+
 /* What is sent further on, while a request is under way, stays with the client. */
 static void test_reads_no_further(void **state) {
     (void)state;
@@ -815,6 +868,7 @@ int main(void) {
         TEST(test_bodies),
         TEST(test_headers),
         TEST(test_pipelined),
+        TEST(test_pipelined_to_the_end),
         TEST(test_reads_no_further),
         TEST(test_early_answers),
         TEST(test_expect),
