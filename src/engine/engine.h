@@ -134,11 +134,16 @@ Engine *engine_new(const EngineOptions *options, Error *err);
  * once more to close its handles. Not from a callback of the engine. Accepts NULL. */
 void engine_free(Engine *engine);
 
-/* What it has done since it began. */
+/* What it has done since it began, and what is queued now. */
 typedef struct EngineCounts {
     uint64_t runs;    /* that began or went on */
     uint64_t steps;   /* that were recorded */
     uint64_t commits; /* of the store */
+    size_t working;   /* heavy steps that are under way */
+    size_t due;       /* runs that wait for their turn */
+    size_t starting;  /* steps that wait for the store, or for room, before they begin */
+    size_t telling;   /* events that wait for the store before they are told */
+    size_t unsaved;   /* batches that are not durable yet */
 } EngineCounts;
 EngineCounts engine_counts(const Engine *engine);
 

@@ -71,7 +71,16 @@ void timer_free(uv_timer_t *timer) {
 /* ---- batches and turns ---- */
 
 EngineCounts engine_counts(const Engine *e) {
-    return (EngineCounts){e->begun, e->steps, e->durable};
+    EngineCounts counts = {.runs = e->begun,
+                           .steps = e->steps,
+                           .commits = e->durable,
+                           .working = e->working,
+                           .telling = e->nevents};
+    uint64_t last = engine_last_batch(e);
+    for (const Run *r = e->runs[RUNS_DUE].first; r; r = r->links[RUNS_DUE].next) counts.due++;
+    for (size_t i = 0; i < e->nstarts; i++) counts.starting += e->starts[i] != NULL;
+    counts.unsaved = last > e->durable ? (size_t)(last - e->durable) : 0;
+    return counts;
 }
 
 uint64_t engine_batch(const Engine *e) {

@@ -109,6 +109,8 @@ struct HostJob {
     Error err; /* of work(), or why there was none */
 };
 void host_ask(Host *host, HostJob *job);
+/* Those that are asked for and not done: they wait, or a thread is at them. */
+size_t host_jobs(const Host *host);
 
 /* The same for a function of JSON: read() on the thread, then done() on the loop, with the answer given or with
  * err. Consumes args. */

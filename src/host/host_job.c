@@ -182,6 +182,12 @@ void host_ask(Host *h, HostJob *job) {
     }
 }
 
+size_t host_jobs(const Host *h) {
+    size_t n = 0;
+    for (const Ticket *t = h->readers ? h->readers->first : NULL; t; t = t->next) n++;
+    return n;
+}
+
 void host_jobs_end(Host *h) {
     Readers *r = h->readers;
     while (r && r->first) {

@@ -28,7 +28,7 @@ static void piece_free(WebServer *s, Piece *piece) {
     }
 }
 
-static void append(Queue *q, Piece *piece) {
+static void append(WebServer *s, Queue *q, Piece *piece) {
     piece->next = NULL;
     if (q->last) {
         q->last->next = piece;
@@ -37,17 +37,19 @@ static void append(Queue *q, Piece *piece) {
     }
     q->last = piece;
     q->bytes += piece->len;
+    s->counts.waiting += piece->len;
 }
 
 void queue_add(WebServer *s, Queue *q, const char *bytes, size_t len) {
     while (len) {
         Piece *last = q->last;
-        if (!last || !last->room) append(q, last = piece_new(s));
+        if (!last || !last->room) append(s, q, last = piece_new(s));
         size_t n = len < last->room ? len : last->room;
         memcpy((char *)(last + 1) + (PIECE_SIZE - last->room), bytes, n);
         last->room -= n;
         last->len += n;
         q->bytes += n;
+        s->counts.waiting += n;
         bytes += n;
         len -= n;
     }
@@ -60,12 +62,13 @@ void queue_body(WebServer *s, Queue *q, Body body) {
     } else {
         Piece *piece = mem_alloc(sizeof *piece);
         *piece = (Piece){.bytes = body.bytes, .len = body.len, .owned = body.owned};
-        append(q, piece);
+        append(s, q, piece);
     }
 }
 
 void queue_drop(WebServer *s, Queue *q, size_t len) {
     q->bytes -= len;
+    s->counts.waiting -= len;
     while (q->first && len >= q->first->len) {
         Piece *piece = q->first;
         len -= piece->len;

@@ -104,6 +104,7 @@ void web_server_close(WebServer *s, uint64_t grace_ms, void (*closed)(void *ctx)
 typedef struct WebCounts {
     uint64_t accepted, refused, requests, bytes_in, bytes_out;
     size_t connections, requests_now, streams, sockets;
+    size_t waiting; /* bytes that were not sent yet, of all connections */
 } WebCounts;
 WebCounts web_server_counts(const WebServer *s);
 

@@ -549,6 +549,26 @@ def readiness_for_many(world):
         world.same(s.ask("GET", "/server").json.load.connections, 1)
 
 
+def metrics_of_queues(world):
+    """/metrics names each reading once, with its type, and says what is queued"""
+    with Server(world) as s:
+        s.begin("slow", "name: slow\nnodes:\n  - {name: a, shell: 'until [ -e go ]; do sleep 0.05; done'}\n")
+
+        def read():
+            text = s.ask("GET", "/metrics", root="").gives(200).body.decode()
+            lines = [line.split(" ") for line in text.splitlines() if not line.startswith("#")]
+            for name, _ in lines:
+                if text.count(f"# TYPE {name.split('{')[0]} ") != 1:
+                    raise Broken(f"{name} has not one type: {text}")
+            return {name: float(value) for name, value in lines}
+        world.until(lambda: read()["pawl_steps_working"] == 1, "the step is counted")
+        world.write("go", "")
+        s.until("slow", "completed")
+        for name in ("runs_waiting_for_turn", "steps_waiting_to_start", "steps_working", "commits_waiting", "events_waiting",
+                     "store_jobs", "http_bytes_waiting"):
+            world.until(lambda name=name: read()[f"pawl_{name}"] == 0, f"nothing is left of {name}")
+
+
 def secrets_stay_hidden(world):
     """the value of a secret is in no answer, event or log"""
     world("secret", "set", "KEY", stdin=HIDDEN).gives(0)
@@ -646,7 +666,7 @@ def who_changed_a_run_under_way(world):
 CASES = [from_another_site, looking_from_another_site, only_with_a_token, tokens_in_no_log, scopes_of_every_row, signing_in, at_other_addresses,
          tokens_that_root_makes, certificates_that_are_renewed, sockets_that_are_handed_over,
          names_that_lead_elsewhere, lines_that_end_early, bodies_that_are_too_much, askers_that_take_turns, connections_that_are_too_many, runs_that_are_too_many, two_readings, whoever_leaves_at_once,
-         readiness_for_many, secrets_stay_hidden, who_did_what, who_changed_a_run_under_way]
+         readiness_for_many, metrics_of_queues, secrets_stay_hidden, who_did_what, who_changed_a_run_under_way]
 
 if __name__ == "__main__":
     sys.exit(run_all(CASES, sys.argv[1]))

@@ -133,6 +133,25 @@ static void test_pipelined(void **state) {
     buf_clear(&heard);
 }
 
+/* What waits to be written is counted, until it is taken or its client goes. */
+static void test_counts_what_waits(void **state) {
+    (void)state;
+    Buf heard = BUF_INIT;
+    start_limited((WebLimits){0});
+    for (int i = 0; i < 2; i++) {
+        int fd = join();
+        for (int n = 0; n < 4; n++) say(fd, "GET /big HTTP/1.1\r\nHost: a\r\n\r\n");
+        UNTIL(web_server_counts(at.server).waiting > 1 << 20);
+        while (i && web_server_counts(at.server).waiting) {
+            turn();
+            hear_more(fd, &heard);
+        }
+        close(fd);
+        UNTIL(web_server_counts(at.server).waiting == 0);
+    }
+    buf_clear(&heard);
+}
+
 /* A client that says no more is answered what it asked before, whether that takes one turn or many. */
 static void test_pipelined_to_the_end(void **state) {
     (void)state;
@@ -869,6 +888,7 @@ int main(void) {
         TEST(test_headers),
         TEST(test_pipelined),
         TEST(test_pipelined_to_the_end),
+        TEST(test_counts_what_waits),
         TEST(test_reads_no_further),
         TEST(test_early_answers),
         TEST(test_expect),
