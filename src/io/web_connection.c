@@ -6,8 +6,9 @@
 #include <sys/socket.h>
 
 enum {
-    BUFFERS = 32,      /* of one write */
-    WRITES_A_TURN = 16 /* of one connection, however much its client takes */
+    BUFFERS = 32,       /* of one write */
+    WRITES_A_TURN = 16, /* of one connection, however much its client takes */
+    PACE_MAX = 2 /* times write_ms: the longest time for which a client may have taken enough */
 };
 
 /* ---- the wheel ---- */
@@ -42,21 +43,44 @@ void connection_due(Connection *c, uint64_t at) {
     schedule(c);
 }
 
+/* Counts what the client has taken. Each byte gives it time for the next, so that the least rate holds on the whole; what it took
+ * quickly is good for a pause, but not for a long one. */
+static void count_taken(Connection *c) {
+    uint64_t now = uv_now(c->server->loop), ms = c->server->limits.write_ms;
+    uint64_t all = c->sent;
+    if (c->write) all += c->writing - uv_stream_get_write_queue_size(&c->handle.stream);
+    if (all == c->taken) return;
+    c->pace_due += (all - c->taken) * 1000 / LEAST_RATE;
+    if (c->pace_due > now + PACE_MAX * ms) c->pace_due = now + PACE_MAX * ms;
+    c->taken = all;
+    c->taken_at = now;
+}
+
+/* Bytes wait, or none do any more. */
 static void write_due(Connection *c, bool waits) {
-    c->write_due = waits ? uv_now(c->server->loop) + c->server->limits.write_ms : 0;
+    uint64_t now = uv_now(c->server->loop), ms = c->server->limits.write_ms;
+    bool paced = c->protocol->paced && c->protocol->paced(c);
+    if (waits && !c->write_due) {
+        c->taken = c->sent;
+        c->taken_at = now;
+        c->pace_due = now + ms;
+    } else if (waits) {
+        count_taken(c);
+    }
+    if (!paced) c->pace_due = now + ms;
+    uint64_t silent = c->taken_at + ms;
+    c->write_due = !waits ? 0 : c->pace_due < silent ? c->pace_due : silent;
     schedule(c);
 }
 
-/* Nothing was taken for long, or nothing came. */
+/* Nothing was taken for long, or too little, or nothing came. */
 static void look(Connection *c, uint64_t now) {
     if (c->write_due && c->write_due <= now) {
-        size_t untaken = uv_stream_get_write_queue_size(&c->handle.stream);
-        if (untaken >= c->untaken) {
+        write_due(c, true);
+        if (c->write_due <= now) {
             connection_close(c);
             return;
         }
-        c->untaken = untaken;
-        write_due(c, true);
     }
     if (c->due && c->due <= now) {
         c->due = 0;
@@ -208,6 +232,7 @@ static void on_written(uv_write_t *write, int status) {
         return;
     }
     c->server->counts.bytes_out += c->writing;
+    c->sent += c->writing;
     queue_drop(c->server, wire(c), c->writing);
     connection_flush(c);
 }
@@ -224,6 +249,7 @@ static bool write_some(Connection *c) {
     }
     if (sent > 0) {
         c->server->counts.bytes_out += (uint64_t)sent;
+        c->sent += (uint64_t)sent;
         queue_drop(c->server, q, (size_t)sent);
         if ((size_t)sent == bytes) return true;
     }
@@ -236,7 +262,6 @@ static bool write_some(Connection *c) {
         connection_close(c);
         return false;
     }
-    c->untaken = uv_stream_get_write_queue_size(&c->handle.stream);
     write_due(c, true);
     return false;
 }

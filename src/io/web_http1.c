@@ -9,7 +9,7 @@
 
 #include <stdio.h>
 
-enum { BYTES_A_SECOND = 16 << 10, HALF_OPEN_MS = 2000 };
+enum { HALF_OPEN_MS = 2000 };
 
 static uint64_t now_of(const Connection *c) {
     return uv_now(c->server->loop);
@@ -220,7 +220,7 @@ static void tell_request(Connection *c) {
 static void body_due(Connection *c) {
     Http1 *h = &c->as.h1;
     uint64_t ms = c->server->limits.body_ms, got = h->request ? h->request->body.len : 0;
-    uint64_t piece = now_of(c) + ms, all = h->began + ms + got * 1000 / BYTES_A_SECOND;
+    uint64_t piece = now_of(c) + ms, all = h->began + ms + got * 1000 / LEAST_RATE;
     connection_due(c, piece < all ? piece : all);
 }
 
@@ -419,6 +419,12 @@ static void h1_drained(Connection *c) {
     if (r && r->stream.begun && r->stream.host.drained) r->stream.host.drained(r->stream.host.ctx);
 }
 
+/* A stream has bounds of its own. */
+static bool h1_paced(const Connection *c) {
+    const WebRequest *r = c->as.h1.request;
+    return !r || !r->stream.begun;
+}
+
 /* A stream ends as if its host had ended it, but the host has to be told. */
 static void h1_stop(Connection *c) {
     Http1 *h = &c->as.h1;
@@ -451,6 +457,7 @@ const Protocol http1_protocol = {
     .late = h1_late,
     .flush = h1_flush,
     .drained = h1_drained,
+    .paced = h1_paced,
     .stop = h1_stop,
     .gone = h1_gone,
 };

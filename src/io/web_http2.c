@@ -17,7 +17,7 @@ enum {
     STREAMS_MAX = 128, /* at once, of one connection */
     WINDOW = 1 << 20,  /* of all bodies that come on a connection */
     FILL_MAX = 64 << 10,
-    BYTES_A_SECOND = 16 << 10,
+    PACE_MAX = 2, /* as that of a connection */
     FIELDS_SENT_MAX = 32,
 };
 
@@ -31,6 +31,7 @@ typedef struct Exchange {
     size_t nfields;
     Queue out;
     uint64_t began, due;
+    uint64_t pace_due; /* when the client is too slow with the answer */
     Http1Problem bad;
     bool all_came; /* the client has said all */
     bool all_put;  /* no more is added to `out` */
@@ -55,8 +56,28 @@ static void exchange_due(Exchange *e, uint64_t at) {
 
 static void body_due(Exchange *e) {
     uint64_t ms = e->connection->server->limits.body_ms, now = now_of(e->connection);
-    uint64_t all = e->began + ms + e->request->body.len * 1000 / BYTES_A_SECOND;
+    uint64_t all = e->began + ms + e->request->body.len * 1000 / LEAST_RATE;
     exchange_due(e, now + ms < all ? now + ms : all);
+}
+
+/* Those that have something to send share the least rate of a connection. */
+static size_t count_waiting(const Connection *c) {
+    const Http2 *h = c->as.h2;
+    size_t n = 0;
+    for (const Link *l = h->exchanges.next; l != &h->exchanges; l = l->next) {
+        n += LINKED(const Exchange, l, link)->out.bytes > 0;
+    }
+    return n ? n : 1;
+}
+
+/* The client has taken some. An answer has to be taken at a least rate, as that of a connection (web_connection.c). */
+static void write_due(Exchange *e, size_t taken) {
+    Connection *c = e->connection;
+    uint64_t ms = c->server->limits.write_ms, now = now_of(c), silent = now + ms;
+    if (!e->pace_due || !e->all_put) e->pace_due = now + ms;
+    if (taken) e->pace_due += taken * count_waiting(c) * 1000 / LEAST_RATE;
+    if (e->pace_due > now + PACE_MAX * ms) e->pace_due = now + PACE_MAX * ms;
+    exchange_due(e, !e->out.bytes ? 0 : e->pace_due < silent ? e->pace_due : silent);
 }
 
 /* ---- answers ---- */
@@ -91,7 +112,7 @@ static ssize_t on_wanted(nghttp2_session *session, int32_t id, uint8_t *to, size
     } else if (!done) {
         return NGHTTP2_ERR_DEFERRED;
     }
-    exchange_due(e, e->out.bytes ? now_of(c) + c->server->limits.write_ms : 0);
+    write_due(e, done);
     if (e->drains && !e->out.bytes) c->drains = true;
     return (ssize_t)done;
 }
@@ -122,7 +143,7 @@ static void submit(Exchange *e, const WebAnswer *answer, size_t length) {
     nghttp2_submit_response(c->as.h2->session, e->id, nv, n, empty ? NULL : &provider);
     if (empty) queue_clear(c->server, &e->out);
     buf_clear(&text);
-    exchange_due(e, e->out.bytes ? now_of(c) + c->server->limits.write_ms : 0);
+    write_due(e, 0);
     connection_busy(c);
 }
 

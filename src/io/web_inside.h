@@ -10,8 +10,8 @@
  *
  * Connections stand in up to three lists: all of them, those that have something to do at the end of the turn (`busy`),
  * and a slot of the wheel of times. Each has one time at which it is looked at: the earlier of `due` (which its
- * protocol sets: nothing came) and `write_due` (nothing was taken). A time that moves to later is just written; the
- * connection is put into its new slot when the old one comes round.
+ * protocol sets: nothing came) and `write_due` (nothing was taken, or too little). A time that moves to later is just
+ * written; the connection is put into its new slot when the old one comes round.
  *
  * Whatever is called may close a connection: close_connection() ends it at once, and its memory stays until the loop
  * has closed its handle. So a protocol looks at `closed` after each call to a handler.
@@ -33,6 +33,7 @@ enum {
     PIECES_SPARE = 64,     /* that are kept for the next answers */
     SKIP_MAX = 64 << 10,   /* bytes of a body that nobody wants, to keep the connection */
     REQUESTS_A_TURN = 64,  /* of one connection */
+    LEAST_RATE = 16 << 10, /* bytes a second, of a body that comes and of an answer that goes */
     LINGER_MS = 2000,      /* for the other side to see why it is closed */
     WHEEL_SLOTS = 1024,
     WHEEL_TICK = 64, /* ms */
@@ -122,8 +123,10 @@ typedef struct Protocol {
     void (*late)(Connection *c);         /* `due` has come */
     void (*flush)(Connection *c);   /* the end of the turn: whatever is to be queued; or NULL */
     void (*drained)(Connection *c); /* all has been written */
-    void (*stop)(Connection *c);    /* the server closes: end what can be ended */
-    void (*gone)(Connection *c);    /* the connection is over: tell whoever has to know, and free */
+    /* Whether what waits to be written is an answer, which has to be taken at a least rate; or NULL: it is not. */
+    bool (*paced)(const Connection *c);
+    void (*stop)(Connection *c); /* the server closes: end what can be ended */
+    void (*gone)(Connection *c); /* the connection is over: tell whoever has to know, and free */
 } Protocol;
 
 typedef enum Http1Phase {
@@ -159,9 +162,11 @@ struct Connection {
     Buf in;                             /* bytes that were read and not used */
     Queue out;                          /* before encryption, if there is any */
     uv_write_t *write;                  /* under way */
-    size_t writing, untaken;            /* bytes of it; how many waited when it was looked at */
-    char *peer;                         /* NULL: nobody asked */
-    struct Address *address;            /* NULL: not counted */
+    size_t writing;                     /* bytes of it */
+    uint64_t sent, taken;               /* bytes before it; of all, when they were counted last */
+    uint64_t taken_at, pace_due; /* when the client last took something; when it is too slow */
+    char *peer;                  /* NULL: nobody asked */
+    struct Address *address;     /* NULL: not counted */
     bool reading;
     bool taking;  /* inside its protocol's take() */
     bool ending;  /* to be closed when all is written */

@@ -28,7 +28,7 @@
  * "*" and whole URLs are refused. Each limit below has an answer (400, 408, 413, 414, 429, 431, 501, 503) and an end.
  * What the server refuses by itself is answered with a problem document (RFC 9457) with `status`, `code` and `detail`.
  * Writing is bounded too: a stream tells how much waits (web_stream_waiting()), and a client that takes nothing for
- * `write_ms` is gone.
+ * `write_ms`, or an answer at a trickle, is gone.
  *
  * Header names are case-blind; values are UTF-8 (other bytes are mended) without the white space around them. A header value
  * that is sent may not hold control characters: such a byte is a bug of the caller and ends the program (it is never text
@@ -63,8 +63,9 @@ typedef struct WebLimits {
     uint64_t header_ms; /* for all headers to come: 10 s */
     uint64_t
         body_ms; /* between two pieces of a body: 30 s; and 16 KB a second at least, on the whole */
-    uint64_t idle_ms;  /* a connection without a request: 75 s */
-    uint64_t write_ms; /* nothing was taken although something waits: 30 s */
+    uint64_t idle_ms; /* a connection without a request: 75 s */
+    uint64_t
+        write_ms; /* nothing was taken although something waits: 30 s; of answers 16 KB a second at least, on the whole */
     uint64_t
         ping_ms; /* WebSockets are pinged, and gone when nothing comes back for twice that: 30 s */
     size_t requests_each; /* requests of one connection, then it is closed: no limit */

@@ -854,6 +854,38 @@ static int listening(const char *host) {
     return -1;
 }
 
+/* A client that takes an answer in small sips is gone; one of a stream is not. What is in the kernel counts as taken, so little
+ * may be there. */
+static void test_sips(void **state) {
+    (void)state;
+    Error err = ERROR_INIT;
+    char sip[400];
+    struct sockaddr_in in;
+    socklen_t len = sizeof in;
+    int room = 4096, small = 2048, listener = listening("127.0.0.1");
+    start_limited((WebLimits){.write_ms = 1000});
+    setsockopt(listener, SOL_SOCKET, SO_SNDBUF, &room, sizeof room);
+    getsockname(listener, (struct sockaddr *)&in, &len);
+    assert_true(web_server_listen_fd(at.server, listener, &err));
+    for (int i = 0; i < 2; i++) {
+        int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+        setsockopt(fd, SOL_SOCKET, SO_RCVBUF, &small, sizeof small);
+        assert_int_equal(connect(fd, (struct sockaddr *)&in, sizeof in), 0);
+        say(fd,
+            i ? "GET /stream HTTP/1.1\r\nHost: a\r\n\r\n" : "GET /big HTTP/1.1\r\nHost: a\r\n\r\n");
+        UNTIL(web_server_counts(at.server).connections == 1 && at.requests == i + 1);
+        if (i) web_stream_write(at.stream, at.big, sizeof at.big);
+        uint64_t end = uv_hrtime() + (i ? 5 : 15) * 1000000000ull;
+        while (web_server_counts(at.server).connections && uv_hrtime() < end) {
+            recv(fd, sip, sizeof sip, MSG_DONTWAIT);
+            rest(40);
+        }
+        assert_int_equal(web_server_counts(at.server).connections, i);
+        close(fd);
+    }
+    UNTIL(web_server_counts(at.server).waiting == 0);
+}
+
 static void test_listens_locally(void **state) {
     (void)state;
     Error err = ERROR_INIT;
@@ -901,6 +933,7 @@ int main(void) {
         TEST(test_slow_many),
         TEST(test_trickles),
         TEST(test_never_reads),
+        TEST(test_sips),
         TEST(test_gone),
         TEST(test_streams),
         TEST(test_stream_at_head),

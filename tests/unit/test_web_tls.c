@@ -359,6 +359,45 @@ static void test_slow_frames(void **state) {
     UNTIL(web_server_counts(at.server).connections == 0);
 }
 
+static void widen(Client *c, int stream, int bytes) {
+    char by[4] = {0, (char)(bytes >> 16), (char)(bytes >> 8), (char)bytes};
+    frame(c, WINDOW_UPDATE, 0, stream, by, 4);
+}
+
+/* An answer that is taken in small sips is reset. A stream is not, nor are answers that share a client that is fast enough. */
+static void test_sips_of_frames(void **state) {
+    (void)state;
+    enum { SHARED = 16 };
+    start_tls((WebLimits){.write_ms = 500});
+    Client c = client_begin("\0\x04\0\0\0\0", 6);
+    get(&c, 1, "/stream", END_STREAM | END_HEADERS);
+    get(&c, 3, "/big", END_STREAM | END_HEADERS);
+    UNTIL(at.stream);
+    web_stream_write(at.stream, at.big, sizeof at.big);
+    for (int i = 0; i < 40; i++) {
+        widen(&c, 1, 64);
+        if (!find(&c, RST, 3)) widen(&c, 3, 64);
+        client_hear(&c);
+        rest(50);
+    }
+    assert_non_null(find(&c, RST, 3));
+    assert_null(find(&c, RST, 1));
+    assert_int_equal(at.streams_gone, 0);
+    client_close(&c);
+    UNTIL(web_server_counts(at.server).connections == 0);
+    c = client_begin("\0\x04\0\0\0\0", 6);
+    widen(&c, 0, 8 << 20);
+    for (int i = 0; i < SHARED; i++) get(&c, 2 * i + 1, "/big", END_STREAM | END_HEADERS);
+    for (int n = 0; n < 40; n++) { /* 40 KB a second in all */
+        for (int i = 0; i < SHARED; i++) widen(&c, 2 * i + 1, 128);
+        client_hear(&c);
+        rest(40);
+    }
+    for (int i = 0; i < SHARED; i++) assert_null(find(&c, RST, 2 * i + 1));
+    client_close(&c);
+    UNTIL(web_server_counts(at.server).waiting == 0);
+}
+
 static void test_hostile_frames(void **state) {
     (void)state;
     start_tls((WebLimits){0});
@@ -476,10 +515,10 @@ static void test_closes(void **state) {
 int main(void) {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
     const struct CMUnitTest tests[] = {
-        TEST(test_curl),           TEST(test_many_at_once), TEST(test_certificates),
-        TEST(test_plain_to_tls),   TEST(test_frames),       TEST(test_slow_frames),
-        TEST(test_hostile_frames), TEST(test_refuses),      TEST(test_closes),
-        TEST(test_socket),
+        TEST(test_curl),           TEST(test_many_at_once),   TEST(test_certificates),
+        TEST(test_plain_to_tls),   TEST(test_frames),         TEST(test_slow_frames),
+        TEST(test_sips_of_frames), TEST(test_hostile_frames), TEST(test_refuses),
+        TEST(test_closes),         TEST(test_socket),
     };
     cmocka_set_message_output(CM_OUTPUT_TAP);
     return cmocka_run_group_tests(tests, group_setup, group_teardown);
