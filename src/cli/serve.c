@@ -7,6 +7,7 @@
 #include "options.h"
 #include "output.h"
 #include "server.h"
+#include "store.h"
 #include "terminal.h"
 #include "tracing.h"
 
@@ -188,7 +189,11 @@ static void on_signal(uv_signal_t *handle, int signum) {
     }
     if (s->stops++) _exit(128 + signum);
     notify("STOPPING=1");
-    terminal_say(stderr, "pawl serve: stopping; runs go on after the next start.\n");
+    if (s->json_log) {
+        write_log(s, LEVEL_INFO, "stopping; runs go on after the next start", json_none());
+    } else {
+        terminal_say(stderr, "pawl serve: stopping; runs go on after the next start.\n");
+    }
     server_close(s->server, on_closed, s);
 }
 
@@ -212,12 +217,12 @@ static void say_ready(const Serving *s, const char *url) {
         json_unref(line);
         return;
     }
-    printf("Pawl listens at %s\n", url);
+    printf("Pawl listens at %s\n", url ? url : "the socket that was handed over");
     printf("  store      %s\n", cli_store_url(args->common.store));
     if (args->workflows) printf("  workflows  %s\n", args->workflows);
     printf("  access     %s\n",
            args->auth ? "with a token (pawl token make)" : "everybody on this machine");
-    printf("Try: curl %s/api/v1/runs\n", url);
+    if (url) printf("Try: curl %s/api/v1/runs\n", url);
     fflush(stdout);
 }
 
@@ -255,7 +260,7 @@ static int serve(Serving *s) {
     if (!ok) s->asking.code = cli_fail(&args->common, &err);
     if (ok && !fds) url = listen_at(s);
     if (url || (ok && fds)) {
-        say_ready(s, url ? url : "the socket that was handed over");
+        say_ready(s, url);
         notify("READY=1");
     } else {
         server_close(s->server, on_closed, s);
@@ -278,6 +283,11 @@ static int act(void *ctx) {
     if (args->workflows && access(args->workflows, R_OK | X_OK) != 0) {
         options_complain(&command_serve, "the folder of workflows, %s, cannot be read: %s.",
                          args->workflows, strerror(errno));
+        return EXIT_USAGE;
+    }
+    if (args->auth && !store_url_is_durable(cli_store_url(args->common.store))) {
+        options_complain(&command_serve,
+                         "with --auth the store has to be on disk: tokens are kept in it.");
         return EXIT_USAGE;
     }
     if (args->folder && args->common.root) {
@@ -320,6 +330,12 @@ static bool add_kinds(ServeArgs *args, const char *text) {
 static bool on_option(void *ctx, const Option *option, char **values) {
     ServeArgs *args = ctx;
     if (!strcmp(option->name, "allow-kinds")) return add_kinds(args, values[0]);
+    size_t plain =
+        strspn(values[0], "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789.-_");
+    if (values[0][0] != '[' && (!plain || values[0][plain])) {
+        return options_complain(
+            &command_serve, "--host takes a name without a scheme or a port, as pawl.example.org.");
+    }
     if (json_is_none(args->hosts)) args->hosts = json_array();
     if (json_array_len(args->hosts) >= NAMES) {
         return options_complain(&command_serve, "at most %d names can be given with --host.",

@@ -53,12 +53,13 @@ static bool host_is_ours(const Server *s, const char *host) {
     return false;
 }
 
-/* "http://name:7295" of the name and port that were asked. */
+/* "http://name:7295" of the name and port that were asked; or, behind a proxy, of one of the server's names alone. */
 static bool origin_is_ours(const Server *s, const char *origin, const char *host) {
     const char *at = strstr(origin, "://");
     if (at && !strcmp(at + 3, host)) return true;
     for (char **h = s->hosts; at && h && *h; h++) {
-        if (same_name(at + 3, host_name_len(at + 3), *h)) return true;
+        size_t len = host_name_len(at + 3);
+        if (!at[3 + len] && same_name(at + 3, len, *h)) return true;
     }
     return false;
 }

@@ -224,6 +224,18 @@ def signing_in(world):
             raise Broken(f"signing out: {gone}")
 
 
+def names_of_the_server(world):
+    """--host takes names; a page at another port of such a name is of another site"""
+    for wrong in ("pawl.example.org:8443", "https://pawl.example.org", "a b", ""):
+        world("serve", "--host", wrong).gives(2).says("--host")
+    world("serve", "--auth", "--store", "memory:").gives(2)
+    with Server(world, "--host", "pawl.example.org") as s:
+        body = {"definition": flow_of(SHORT)}
+        for origin, status in (("https://pawl.example.org", 201), ("http://pawl.example.org", 201),
+                               ("https://pawl.example.org:444", 403), ("https://pawl.example.org.evil.example", 403)):
+            s.ask("POST", "/runs", body, {"Host": "pawl.example.org", "Origin": origin}).gives(status)
+
+
 def at_other_addresses(world):
     """an address that others can reach is refused without --auth, and taken with it"""
     for address in ("0.0.0.0:0", "[::]:0", ":0", "127.0.0.1.example:0", "128.0.0.1:0"):
@@ -663,7 +675,7 @@ def who_changed_a_run_under_way(world):
         world.same(history(s, "o"), [["cancelled", "bob"]])
 
 
-CASES = [from_another_site, looking_from_another_site, only_with_a_token, tokens_in_no_log, scopes_of_every_row, signing_in, at_other_addresses,
+CASES = [from_another_site, looking_from_another_site, only_with_a_token, tokens_in_no_log, scopes_of_every_row, signing_in, names_of_the_server, at_other_addresses,
          tokens_that_root_makes, certificates_that_are_renewed, sockets_that_are_handed_over,
          names_that_lead_elsewhere, lines_that_end_early, bodies_that_are_too_much, askers_that_take_turns, connections_that_are_too_many, runs_that_are_too_many, two_readings, whoever_leaves_at_once,
          readiness_for_many, metrics_of_queues, secrets_stay_hidden, who_did_what, who_changed_a_run_under_way]
