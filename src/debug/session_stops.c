@@ -370,7 +370,8 @@ static HookVerdict at(void *ctx, const HookPlace *place, Json *info) {
             fs->told = true;
             tell_frame(s, place->frame, "created");
         }
-        verdict = place->looked ? HOOK_GO : decide(s, place, fs, info);
+        bool passes_all = place->looked || run_is_cancelling(s->run);
+        verdict = passes_all ? HOOK_GO : decide(s, place, fs, info);
     }
     return r && verdict == HOOK_GO ? recording_take(r, place, info) : verdict;
 }

@@ -5,6 +5,7 @@
 #include "json_binary.h"
 #include "load.h"
 #include "mem.h"
+#include "park.h"
 #include "problems.h"
 #include "record.h"
 #include "result.h"
@@ -119,14 +120,13 @@ static bool cleans_up(Run *run) {
     }
     run->status = RUN_RUNNING;
     json_clear(&run->error);
-    if (began) {
-        test_is_cancelled(run);
-    } else {
-        work_sweep(run, cleans);
-    }
+    if (!began) work_sweep(run, cleans);
     run_schedule_all(run);
     run_kick(run);
-    return began || test_abort(run, json_none());
+    if (began) test_is_cancelled(run);
+    if (!began && !test_abort(run, json_none())) return false;
+    park_none(run);
+    return true;
 }
 
 static void cancel(Request *q) {

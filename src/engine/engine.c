@@ -16,6 +16,7 @@
 #include "load.h"
 #include "log.h"
 #include "mem.h"
+#include "park.h"
 #include "record.h"
 #include "run_secrets.h"
 #include "schedule.h"
@@ -323,8 +324,17 @@ static void on_idle(uv_idle_t *idle) {
 /* ---- settling ---- */
 
 void run_cancel(Run *run) {
-    if (test_abort(run, json_none()) || (test_is_over(run) && !run->halting)) {
-        return; /* what cleans up is let finish */
+    if (test_abort(run, json_none())) {
+        park_none(run);
+        return;
+    }
+    if (test_is_over(run) && !run->halting) { /* what cleans up is let finish */
+        bool live = run->status == RUN_RUNNING && !run_settling(run);
+        if (live && !run->cancelling) {
+            test_is_cancelled(run);
+            park_none(run);
+        }
+        return;
     }
     if (!run->halting && !run_settling(run) && run_status_change(&run->status, RUN_IS_CANCELLED)) {
         run_record(run, run->first_frame, NULL, "cancelled", json_none());

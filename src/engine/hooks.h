@@ -235,6 +235,8 @@ Request *run_take(Run *run, RunReady ready, void *ctx);
 bool run_is_taken(const Run *run); /* it has its lease */
 /* Gives the lease of a run back that was taken and has not gone on after all. */
 void run_give_back(Run *run);
+/* It was cancelled, and cleans up: nothing parks it any more, and what was parked goes on. */
+bool run_is_cancelling(const Run *run);
 /* Somebody wanted it to end: it was cancelled, or stopped. */
 bool run_is_called_off(const Run *run);
 

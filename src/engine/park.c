@@ -12,6 +12,7 @@
 #include "fail.h"
 #include "image_read.h"
 #include "inject.h"
+#include "mem.h"
 #include "problems.h"
 #include "record.h"
 #include "reduce.h"
@@ -310,7 +311,8 @@ bool run_does(const Frame *f) {
 /* ---- stopping a frame where it is ---- */
 
 ParkResult frame_park(Frame *f, Json info) {
-    FrameStatus status = f->run->halting ? FRAME_DONE : f->status;
+    bool ends = f->run->halting || f->run->cancelling;
+    FrameStatus status = ends ? FRAME_DONE : f->status;
     bool ready = status == FRAME_READY || status == FRAME_STARTING;
     if (status == FRAME_TIMED || (status == FRAME_WORKING && work_freeze(f, true)) ||
         (ready && !f->children)) { /* else it is about to end them, who know what it waits for */
@@ -489,9 +491,17 @@ static bool is_kept(const Frame *f) {
     return f && f->status == FRAME_HOLDING && f->waits == WAIT_TASKS && task_children_decided(f);
 }
 
-bool frame_let_go(Frame *f, const LetGo *let, Error *err) {
+static void let_go(Frame *f, const LetGo *let) {
     static void (*const rows[])(Frame *, const LetGo *) = {
         [LET_GO] = go, [LET_SKIP] = skip, [LET_RETRY] = again};
+    Run *run = f->run;
+    int64_t kept = is_kept(f->parent) ? f->parent->id : 0;
+    rows[let->how](f, let);
+    Frame *parent = kept ? run_frame(run, kept) : NULL;
+    if (is_kept(parent)) frame_schedule(parent);
+}
+
+bool frame_let_go(Frame *f, const LetGo *let, Error *err) {
     Run *run = f->run;
     if (run->settled || run_settling(run) || run->halting) { /* its lease has gone, or goes */
         return error_set(err, ERR_USAGE, "The run is %s: nothing of it goes on here.",
@@ -501,17 +511,32 @@ bool frame_let_go(Frame *f, const LetGo *let, Error *err) {
         return error_set(err, ERR_USAGE, "Frame %lld is not paused.", (long long)f->id);
     }
     if (!can_let_go(f, let, err) || (let->how != LET_GOTO && !apply_pending(f, err))) return false;
-    int64_t kept = is_kept(f->parent) ? f->parent->id : 0;
-    bool ok = true;
-    if (let->how == LET_GOTO) {
-        ok = go_to(f, let, err);
-    } else {
-        rows[let->how](f, let);
-        Frame *parent = kept ? run_frame(run, kept) : NULL;
-        if (is_kept(parent)) frame_schedule(parent);
-    }
+    bool ok = let->how != LET_GOTO || go_to(f, let, err);
+    if (let->how != LET_GOTO) let_go(f, let);
     json_clear(&run->by_hand);
     run_settle_if_done(run);
     run_kick(run);
     return ok;
+}
+
+/* What was to be changed before a frame goes on is, where that can be. */
+void park_none(Run *run) {
+    size_t n = 0;
+    int64_t *ids = mem_alloc((run->nframes + 1) * sizeof *ids);
+    run->cancelling = true;
+    run_set_held(run, false);
+    for (const Frame *f = run->first_frame; f; f = f->next) {
+        if (f->status == FRAME_PARKED) ids[n++] = f->id;
+    }
+    for (size_t i = 0; i < n; i++) { /* one that goes on may end others */
+        Frame *f = run_frame(run, ids[i]);
+        if (!f || f->status != FRAME_PARKED) continue;
+        Error err = ERROR_INIT;
+        apply_pending(f, &err);
+        let_go(f, &(LetGo){.how = LET_GO});
+        json_clear(&run->by_hand);
+    }
+    mem_free(ids);
+    run_settle_if_done(run);
+    run_kick(run);
 }

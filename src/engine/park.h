@@ -21,6 +21,8 @@ typedef struct Failing {
 void park_failing(Frame *f, const Failing *failing, Json info);
 /* Parks it where it stands, without a record and an event. Consumes inner and info. */
 void frame_park_as(Frame *f, HookPosition position, Json inner, Json info);
+/* The run was cancelled and cleans up: what is parked goes on, and nothing is parked any more. */
+void park_none(Run *run);
 bool run_does(const Frame *f); /* a run of one node: whether this is it */
 extern const RunHooks only_hooks;
 

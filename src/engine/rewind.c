@@ -134,7 +134,7 @@ Run *engine_open_now(Engine *e, const char *thread, Json info, Error *err) {
 static void revive(Run *run) {
     run->status = RUN_RUNNING;
     json_clear(&run->error);
-    run->halting = run->settled = run->rested = false;
+    run->halting = run->cancelling = run->settled = run->rested = false;
     run_leave(run, RUNS_SETTLING);
     run_set_held(run, true);
 }
@@ -194,6 +194,10 @@ void run_give_back(Run *run) {
         run->leased = false;
         request_release(run->engine, run->row.run);
     }
+}
+
+bool run_is_cancelling(const Run *run) {
+    return run->cancelling;
 }
 
 bool run_is_called_off(const Run *run) {

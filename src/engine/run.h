@@ -123,6 +123,7 @@ struct Run {
     size_t nfetched, fetched_cap;
     Json fetched_image; /* as the head has them; JSON_NONE: not made yet */
     bool halting;       /* stops, fails or is cancelled: no new steps */
+    bool cancelling;    /* it was cancelled and cleans up: nothing is parked any more */
     bool unrecorded;    /* it came to more than a store takes: store_error says so */
     bool settled;
     uint64_t settle_batch; /* durable: it has settled */

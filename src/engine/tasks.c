@@ -545,10 +545,11 @@ void test_is_cancelled(Run *run) {
     if (!l->graph->scoped) {
         frame_set_wait(root,
                        json_array_set(json_ref(root->wait), RESULT, json_int(TASK_CANCELLED)));
-        return;
+    } else {
+        level_set_memo(root, l, verdict_new(TASK_CANCELLED, json_none()));
+        verdict_clean(root, l);
     }
-    level_set_memo(run->first_frame, l, verdict_new(TASK_CANCELLED, json_none()));
-    verdict_clean(run->first_frame, l);
+    run_record(run, root, NULL, "cancelling", json_none());
 }
 
 /* ---- levels that end ---- */

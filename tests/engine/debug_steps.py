@@ -978,6 +978,70 @@ def end_abort_runs_cleanup(world):
             world.same(d.leave(), 1)
 
 
+def end_abort_in_cleanup(world):
+    """abort: of a test that is paused in its cleanup, which runs to its end without another pause"""
+    for store in ("memory:", "sqlite:db/pawl.db", "file:kept"):
+        for first in (works(), fails()):
+            world.write("ran", "")
+            with debug_tasks(world, first, cleanup=[echoes("tidy", id_="tidy"), echoes("tidy2", id_="tidy2")],
+                             store=store) as d:
+                d.set(node="tidy*")
+                world.same(d.go("continue").nodes, ["tidy"])
+                d.call("set", path=".x", value=1)
+                stop = d.go("abort")
+                world.same((stop.status, stop.paused, ran(world)), ("cancelled", [], ["tidy", "tidy2"]), store)
+                world.same(d.leave(), 1)
+
+
+def end_abort_in_cleanup_of_a_kind(world):
+    """abort: of a run that is paused in what a kind from outside cleans up, with a graph and a test around it"""
+    world.write(".pawl/kinds/k.yaml", json.dumps({"kind": "k", "tasks": [works()],
+                                                  "cleanupTasks": [echoes("b", id_="b"), echoes("c", id_="c")]}))
+    (world.folder / ".pawl").chmod(0o700)
+    for cleanup in ([], [echoes("last", id_="last")]):
+        world.write("ran", "")
+        more = {"cleanup": cleanup} if cleanup else {}
+        with debug_tasks(world, {"name": "k"}, echoes("never"), **more) as d:
+            d.set(node="b")
+            d.set(node="c")
+            d.set(node="last")
+            world.same(d.go("continue").one["node"], "b")
+            stop = d.go("abort")
+            world.same((stop.status, stop.paused, ran(world)),
+                       ("cancelled", [], ["b", "c"] + (["last"] if cleanup else [])))
+    world.write("ran", "")
+    with debug(world, "nodes: [{name: x, k: {}}, {name: y, shell: echo never >> ran}]") as d:
+        d.set(node="b")
+        world.same(d.go("continue").one["node"], "b")
+        world.same((d.go("abort").status, ran(world)), ("cancelled", ["b", "c"]))
+
+
+def end_abort_at_an_error_in_cleanup(world):
+    """abort: of a test that is paused on an error of its cleanup, or behind one of its tasks"""
+    with debug_tasks(world, works(), cleanup=[fails(id_="bad"), echoes("tidy")]) as d:
+        d.set("error")
+        world.same(d.go("continue").one["node"], "bad")
+        world.same((d.go("abort").status, ran(world)), ("cancelled", ["tidy"]))
+    world.write("ran", "")
+    with debug_tasks(world, works(), cleanup=[echoes("a", id_="a"), echoes("b", id_="b")]) as d:
+        d.set(node="a", position="after")
+        d.go("continue")
+        world.same((d.go("abort").status, ran(world)), ("cancelled", ["a", "b"]))
+
+
+def end_back_from_a_cancelled_cleanup(world):
+    """back into a run that was cancelled in its cleanup: breakpoints hold it again"""
+    with debug_tasks(world, works(id_="w"), cleanup=[echoes("a", id_="a"), echoes("b", id_="b")],
+                     store="file:kept", words=("--thread", "t")) as d:
+        d.set(node="b")
+        world.same(d.go("continue").one["node"], "b")
+        world("cancel", "t", "--store", "file:kept").gives(DONE)
+        d.wait("settled", status="cancelled")
+        rows = {s["node"]: s["checkpoint"] for s in d.call("history")["steps"]}
+        d.call("goto", checkpoint=rows["w"])
+        world.same(d.go("continue").one["node"], "b")
+
+
 def end_abort_then_orders(world):
     """abort: afterwards no frame can be let go, and nothing of the run is done any more"""
     text = "nodes: [{name: m, map: {over: '[range(5)]', as: i}, do: {shell: echo x >> ran}}]"

@@ -13,11 +13,12 @@ import time
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+from debugger import Debugger  # noqa: E402
 from playbook import (SUCCESS, background, choose, concurrent, external, fails, hangs,
                       known, lingers, matrix, options, play, ran, result, run_tasks, says,
                       sees, sets, shell, start_and_wait, task, waits_for, works,
                       write_test)  # noqa: E402
-from world import Broken, DONE, FAILED, TIMEOUT, USAGE, cases_of, paced, run_all  # noqa: E402
+from world import Broken, DONE, FAILED, TIMEOUT, USAGE, WAITING, cases_of, paced, run_all  # noqa: E402
 
 STORES = {"sqlite": "sqlite:db/pawl.db", "file": "file:db"}
 
@@ -293,6 +294,44 @@ def cancel_of_a_run_whose_only_cleanup_is_a_kinds(world):
         process.communicate(timeout=TIMEOUT)
         world.same((ran(world), world("status", thread, "--json").json["status"]),
                    (["a", "b"], "cancelled"), f"when its process is {thread}")
+
+
+def cancel_of_a_run_paused_in_its_cleanup(world):
+    """`pawl cancel` of a run that is paused in its cleanup runs the rest of it, and it is cancelled"""
+    for first in (works(), fails()):
+        for at in ("before", "after"):
+            clear(world)
+            thread = f"{at}-{first['name']}"
+            write_test(world, [first], cleanup=[shell("echo a >> ran", id_="a"), says("b")])
+            world("run", "test.yaml", "--thread", thread, "--break", f"a:{at}", "-q").gives(WAITING)
+            world("cancel", thread).gives(DONE).says("cancelled")
+            world.same(ran(world), ["a", "b"], f"what ran of {thread}")
+            world("cancel", thread).gives(USAGE).says("cancelled already")
+
+
+def cancel_of_a_run_paused_in_the_cleanup_of_a_kind(world):
+    """`pawl cancel` of a run that is paused where a kind in it cleans up goes on with that"""
+    for cleanup in ([], [says("c")]):
+        clear(world)
+        write_kind(world, tasks=[works()], cleanupTasks=[shell("echo a >> ran", id_="a"), says("b")])
+        write_test(world, [{"name": "k"}, says("never")], **({"cleanup": cleanup} if cleanup else {}))
+        thread = "with" if cleanup else "without"
+        world("run", "test.yaml", "--thread", thread, "--break", "a", "-q").gives(WAITING)
+        world("cancel", thread).gives(DONE)
+        world.same(ran(world), ["a", "b"] + (["c"] if cleanup else []), f"what ran {thread} a cleanup of its own")
+
+
+def cancel_of_a_run_that_another_process_paused(world):
+    """`pawl cancel` of a run that a debugger in another process has paused in its cleanup"""
+    write_test(world, [works()], cleanup=[shell("echo a >> ran", id_="a"), shell("echo b >> ran", id_="b")])
+    with Debugger(world, "test.yaml", "--thread", "t", store="file:kept") as d:
+        d.begin()
+        d.set(node="a")
+        d.set(node="b")
+        d.go("continue")
+        world("cancel", "t", "--store", "file:kept").gives(DONE).says("cancelled")
+        world.same(d.wait("settled")["status"], "cancelled")
+        world.same(ran(world), ["a", "b"])
 
 
 def cancel_of_a_dead_run_in_containers(world):

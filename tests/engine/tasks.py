@@ -992,12 +992,13 @@ def cleanup_not_after_ctrl_c(world):
 
 
 def cleanup_cancel_during_it(world):
-    """`pawl cancel` of a run that cleans up already lets it finish that"""
+    """`pawl cancel` of a run that cleans up already lets it finish that, and it is cancelled"""
     process = start_and_wait(world, says("a"), at="cleaning",
                              cleanup=[shell("touch cleaning; sleep 1.3; echo c >> ran"), says("d")])
-    world("cancel", "t")
+    world.cancel("t")
     process.communicate(timeout=TIMEOUT)
-    world.same(ran(world), ["a", "c", "d"])
+    world.same((process.returncode, ran(world)), (FAILED, ["a", "c", "d"]))
+    world.same(world("status", "t", "--json").json["status"], "cancelled")
 
 
 # ---- many and deep ----

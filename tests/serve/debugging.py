@@ -74,6 +74,32 @@ def streams_of_debugged_runs(world):
         world.same(told[-1], "run.cancelled")
 
 
+CLEANS = """
+tasks:
+  - {name: run_shell, id: one, config: {command: echo one >> ran}}
+cleanupTasks:
+  - {name: run_shell, id: tidy, config: {command: echo tidy >> ran}}
+  - {name: run_shell, id: last, config: {command: echo last >> ran}}
+"""
+
+
+def cancelled_while_paused_in_cleanup(world):
+    """abort and cancel, over REST and a WebSocket, of a test that is paused in its cleanup: it ends, cancelled"""
+    with Server(world) as s, s.talk() as talk:
+        for way in ("abort", "cancel", "talk"):
+            (world.folder / "ran").unlink(missing_ok=True)
+            s.begin(way, CLEANS, debug={"breakpoints": [{"node": "tidy"}, {"node": "last"}]})
+            world.same(s.paused(way)[0].node, "tidy")
+            if way == "abort":
+                s.ask("POST", "/debug/abort/abort", {}).gives(200)
+            elif way == "cancel":
+                s.ask("POST", "/runs/cancel/cancel", {}).gives(200).has(status="cancelled")
+            else:
+                world.same(talk.call("run_cancel", {"thread": "talk"}).data.status, "cancelled")
+            s.until(way, "cancelled")
+            world.same(world.read("ran"), "one\ntidy\nlast\n", way)
+
+
 def keys_of_their_own(world):
     """a key does not make another's run the answer to a start"""
     with Server(world) as s:
@@ -326,7 +352,7 @@ def a_place_of_all_runs(world):
             world.same(talk.wait("run.completed").session_id, "t")
 
 
-CASES = [messages_are_counted, a_slow_window_has_all, what_was_asked_before_a_stop_is_answered, a_place_of_all_runs, starts_that_are_refused, streams_of_debugged_runs, keys_of_their_own, tests_over_rest, what_is_told_of_a_pause, graphs_over_a_websocket, each_message_has_one_answer, many_sessions_at_once]
+CASES = [messages_are_counted, a_slow_window_has_all, what_was_asked_before_a_stop_is_answered, a_place_of_all_runs, starts_that_are_refused, streams_of_debugged_runs, cancelled_while_paused_in_cleanup, keys_of_their_own, tests_over_rest, what_is_told_of_a_pause, graphs_over_a_websocket, each_message_has_one_answer, many_sessions_at_once]
 
 if __name__ == "__main__":
     sys.exit(run_all(CASES, sys.argv[1]))
