@@ -86,6 +86,7 @@ static void on_again(void *ctx, Json run, const Error *err) {
 
 static void on_reply(void *ctx, Json answer, const Error *err) {
     Exchange *x = ctx;
+    if (x->windowed && !x->server->closing) windows_done(x->server->windows, x->thread, !err);
     if (!x->request) {
         json_unref(answer);
         exchange_free(x);
@@ -127,11 +128,11 @@ static void call(Exchange *x) {
 
 static void on_window(void *ctx, const Error *err) {
     Exchange *x = ctx;
-    if (!x->request) {
-        exchange_free(x);
-    } else if (err) {
-        exchange_fail(x, err);
+    if (err || !x->request) {
+        x->windowed = !err;
+        on_reply(x, json_none(), err);
     } else {
+        x->windowed = true;
         call(x);
     }
 }

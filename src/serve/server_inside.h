@@ -76,6 +76,7 @@ struct Exchange {
     Server *server;
     Exchange *prev, *next;
     WebRequest *request; /* NULL: whoever asked has gone */
+    bool windowed;       /* it has a window (windows.h), until it is done */
     Asker asker;
     char id[24];
     uint64_t began; /* uv_hrtime() */

@@ -81,6 +81,7 @@ typedef struct TalkCall {
     const Operation *op;
     const struct Word *word; /* NULL: it was asked for by its own name */
     Json id, session, args;
+    bool windowed; /* it has a window (windows.h), until it is done */
 } TalkCall;
 
 typedef struct TalkEvents {
@@ -296,6 +297,9 @@ static Json shaped(const TalkCall *c, Json answer) {
 static void on_reply(void *ctx, Json answer, const Error *err) {
     TalkCall *c = ctx;
     Talk *t = c->talk;
+    if (t && c->windowed) {
+        windows_done(t->server->windows, json_object_text(c->args, "thread"), !err);
+    }
     if (!t) {
         json_unref(answer);
     } else if (err) {
@@ -324,6 +328,7 @@ static void do_call(TalkCall *c) {
 
 static void on_window(void *ctx, const Error *err) {
     TalkCall *c = ctx;
+    c->windowed = !err;
     if (!c->talk || err) {
         on_reply(c, json_none(), err);
     } else {

@@ -23,6 +23,8 @@ typedef struct Window {
     ClientEvents *events; /* NULL: the run is being taken */
     Waiter *waiters;
     uint64_t used; /* ms of the loop */
+    size_t asked;  /* calls that were told of it, and are not answered */
+    bool of_use;   /* one of them has done something, or it is kept */
     bool over;     /* to be freed when nothing is told any more */
 } Window;
 
@@ -71,13 +73,22 @@ Windows *windows_new(uv_loop_t *loop, Client *client) {
     return all;
 }
 
+/* One of those that were told is done. */
+static void window_done(Window *w) {
+    if (!--w->asked && !w->of_use && !w->waiters && w->events) window_free(w);
+}
+
+/* Calls may be answered from here: the window stays until all are told. */
 static void tell_waiters(Window *w, const Error *err) {
+    w->asked++;
     while (w->waiters) {
         Waiter *one = w->waiters;
         w->waiters = one->next;
+        w->asked += !err;
         one->then(one->ctx, err);
         mem_free(one);
     }
+    window_done(w);
 }
 
 /* Windows that are still being taken stay until their answer has come: then they see that all has ended. */
@@ -161,6 +172,7 @@ void windows_want(Windows *all, const char *thread, WindowReady then, void *ctx)
     Window *w = find(all, thread);
     if (w && w->events) {
         w->used = uv_now(all->loop);
+        w->asked++;
         then(ctx, NULL);
         return;
     }
@@ -181,6 +193,15 @@ void windows_touch(Windows *all, const char *thread) {
 void windows_keep(Windows *all, const char *thread) {
     if (client_host(all->client) && !find(all, thread)) attach(add(all, thread));
     windows_touch(all, thread);
+    Window *w = find(all, thread);
+    if (w) w->of_use = true;
+}
+
+void windows_done(Windows *all, const char *thread, bool ok) {
+    Window *w = find(all, thread);
+    if (!w || !w->asked) return;
+    w->of_use = w->of_use || ok;
+    window_done(w);
 }
 
 void windows_drop(Windows *all, const char *thread) {

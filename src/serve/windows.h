@@ -27,6 +27,8 @@ void windows_free(Windows *w); /* accepts NULL */
  * run cannot be taken. */
 typedef void (*WindowReady)(void *ctx, const Error *err);
 void windows_want(Windows *w, const char *thread, WindowReady then, void *ctx);
+/* What then() was told for is done; ok: it was not refused. A run that was taken only for what was refused is let go of. */
+void windows_done(Windows *w, const char *thread, bool ok);
 /* A run that was just begun with a session. */
 void windows_keep(Windows *w, const char *thread);
 /* Somebody has asked for something of it. */

@@ -100,6 +100,29 @@ def cancelled_while_paused_in_cleanup(world):
             world.same(world.read("ran"), "one\ntidy\nlast\n", way)
 
 
+def refused_calls_take_no_run(world):
+    """a debug request that is refused leaves a run that has ended, or stands still, as it was: it can be deleted and resumed"""
+    with Server(world) as s, s.talk() as talk:
+        for thread in ("a", "b", "c"):
+            s.begin(thread, GRAPH)
+            s.until(thread, "completed")
+        s.begin("p", GRAPH, debug={"breakpoints": [{"node": "b"}]})
+        s.paused("p")
+        s.ask("DELETE", "/debug/p").gives(200)
+        for _ in range(3):
+            s.ask("POST", "/debug/a/continue", {}).gives(409).has(code="wrong_state")
+            s.ask("POST", "/debug/b/breakpoints", {"node": "a", "condition": "((("}).gives(400)
+            talk.refuse("continue", {"thread": "c"})
+        for thread in ("a", "b", "c"):
+            world.until(lambda: s.ask("DELETE", f"/runs/{thread}").status == 200, f"{thread} is deleted")
+            s.ask("GET", f"/runs/{thread}").gives(404)
+        s.begin("kept", GRAPH)
+        s.until("kept", "completed")
+        s.ask("POST", "/debug/kept/breakpoints", {"node": "a"}).gives(200)
+        s.ask("POST", "/debug/kept/continue", {}).gives(409)
+        world.same(len(s.ask("GET", "/debug/kept/breakpoints").gives(200).json.breakpoints), 1)
+
+
 def keys_of_their_own(world):
     """a key does not make another's run the answer to a start"""
     with Server(world) as s:
@@ -352,7 +375,7 @@ def a_place_of_all_runs(world):
             world.same(talk.wait("run.completed").session_id, "t")
 
 
-CASES = [messages_are_counted, a_slow_window_has_all, what_was_asked_before_a_stop_is_answered, a_place_of_all_runs, starts_that_are_refused, streams_of_debugged_runs, cancelled_while_paused_in_cleanup, keys_of_their_own, tests_over_rest, what_is_told_of_a_pause, graphs_over_a_websocket, each_message_has_one_answer, many_sessions_at_once]
+CASES = [messages_are_counted, a_slow_window_has_all, what_was_asked_before_a_stop_is_answered, a_place_of_all_runs, starts_that_are_refused, streams_of_debugged_runs, cancelled_while_paused_in_cleanup, refused_calls_take_no_run, keys_of_their_own, tests_over_rest, what_is_told_of_a_pause, graphs_over_a_websocket, each_message_has_one_answer, many_sessions_at_once]
 
 if __name__ == "__main__":
     sys.exit(run_all(CASES, sys.argv[1]))
