@@ -2,6 +2,7 @@
 
 #include "utf8.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -115,6 +116,15 @@ bool error_fact(Error *err, const char *key, const char *text) {
     quoted[n] = '\0';
     add_fact(err, key, quoted);
     return false;
+}
+
+bool error_fact_true(Error *err, const char *key) {
+    if (err) add_fact(err, key, "true");
+    return false;
+}
+
+bool error_fact_full(Error *err, int error) {
+    return error == ENOSPC || error == EDQUOT ? error_fact_true(err, "full") : false;
 }
 
 bool error_fact_int(Error *err, const char *key, int64_t number) {

@@ -76,6 +76,9 @@ void error_wrap(Error *err, const char *fmt, ...) __attribute__((format(printf, 
  * fit is left out. NULL is accepted for err and for the text. Both return false, as error_set() does. */
 bool error_fact(Error *err, const char *key, const char *text);
 bool error_fact_int(Error *err, const char *key, int64_t number);
+bool error_fact_true(Error *err, const char *key);
+/* What the system said was that there is no room (`error` as errno has it): fact `full`, true. Nothing otherwise. */
+bool error_fact_full(Error *err, int error);
 
 /* A short name for the code ("syntax", "limit", ...), for --json and logs, and back: ERR_NONE for a name
  * that is none. */

@@ -29,6 +29,7 @@ static int cannot(Error *err, const char *what, const char *name, int error) {
         error_set(err, ERR_IO, "%s is a link, and links are not followed here.", name);
     } else {
         error_set(err, ERR_IO, "Cannot %s %s: %s.", what, name, strerror(error));
+        error_fact_full(err, error);
     }
     errno = error;
     return -1;

@@ -137,7 +137,9 @@ static bool replace_file(int folder, const char *name, const Buf *text, Error *e
     bool ok = fd >= 0 && write_all(fd, text->data, text->len) && fsync(fd) == 0 &&
               renameat(folder, new, folder, name) == 0;
     if (!ok) {
-        error_set(err, ERR_IO, "The breakpoints cannot be written: %s.", strerror(errno));
+        int failed = errno;
+        error_set(err, ERR_IO, "The breakpoints cannot be written: %s.", strerror(failed));
+        error_fact_full(err, failed);
         unlinkat(folder, new, 0);
     }
     if (fd >= 0) close(fd);

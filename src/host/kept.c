@@ -87,9 +87,11 @@ static bool write_in(const KeptFile *file, int folder, Json all, Error *err) {
                 renameat(folder, fresh, folder, file->name) == 0 && fsync(folder) == 0;
     if (!fine) {
         char why[NAME_ROOM];
-        snprintf(why, sizeof why, "cannot be written: %s", strerror(errno));
+        int failed = errno;
+        snprintf(why, sizeof why, "cannot be written: %s", strerror(failed));
         unlinkat(folder, fresh, 0);
         fail(file, err, ERR_IO, why);
+        error_fact_full(err, failed);
     }
     if (fd >= 0) close(fd);
     buf_clear(&text);
@@ -102,8 +104,11 @@ bool kept_change(const KeptFile *file, KeptChange change, void *ctx, Error *err)
     int folder = safe_folder(AT_FDCWD, file->folder, e);
     if (folder < 0) return false;
     snprintf(name, sizeof name, "%s.lock", file->name);
-    int lock = safe_create(folder, name, NULL);
-    if (lock < 0) lock = safe_open(folder, name, O_RDWR, SAFE_OURS, e);
+    int lock = safe_create(folder, name, e);
+    if (lock < 0 && errno == EEXIST) {
+        error_clear(e);
+        lock = safe_open(folder, name, O_RDWR, SAFE_OURS, e);
+    }
     while (lock >= 0 && flock(lock, LOCK_EX) != 0 && errno == EINTR) {}
     Json old = lock < 0 ? json_none() : read_in(file, folder, e);
     bool fine = lock >= 0 && e->code == ERR_NONE;

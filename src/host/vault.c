@@ -158,8 +158,10 @@ static bool make_key(const Vault *v, Key *key, Error *err) {
     bool fine = fd >= 0 && write_all(fd, text, sizeof text - 1) && fsync(fd) == 0;
     if (!fine) {
         char what[200];
-        snprintf(what, sizeof what, "cannot be made: %s", strerror(errno));
+        int failed = errno;
+        snprintf(what, sizeof what, "cannot be made: %s", strerror(failed));
         fail_key(v, err, what);
+        error_fact_full(err, failed);
         if (fd >= 0) unlink(v->key_file);
     }
     if (fd >= 0) close(fd);
@@ -296,9 +298,11 @@ static bool write_vault(const Vault *v, int folder, Json all, Error *err) {
                 renameat(folder, VAULT_NEW, folder, VAULT_FILE) == 0 && fsync(folder) == 0;
     if (!fine) {
         char what[200];
-        snprintf(what, sizeof what, "cannot be written: %s", strerror(errno));
+        int failed = errno;
+        snprintf(what, sizeof what, "cannot be written: %s", strerror(failed));
         unlinkat(folder, VAULT_NEW, 0);
         fail_vault(v, err, what);
+        error_fact_full(err, failed);
     }
     if (fd >= 0) close(fd);
     buf_clear(&text);

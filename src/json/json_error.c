@@ -44,6 +44,8 @@ bool error_from_json(Json value, Error *err) {
         }
         if (!is_own && json_kind(fact) == JSON_STRING) {
             error_fact(err, json_string_data(&key), json_string_data(&fact));
+        } else if (!is_own && json_kind(fact) == JSON_TRUE) {
+            error_fact_true(err, json_string_data(&key));
         } else if (!is_own && is_int(fact)) {
             error_fact_int(err, json_string_data(&key), fact.i);
         }

@@ -59,7 +59,7 @@ static const struct Title {
 
 int problem_status(const Error *err) {
     const struct ProblemRow *row = row_of(err->code);
-    if (err->code == ERR_IO && strstr(err->facts, "\"full\"")) return 507;
+    if (err->code == ERR_IO && strstr(err->facts, "\"full\":true")) return 507;
     if (err->code == ERR_LIMIT && strstr(err->facts, "\"limited\"")) return 429;
     return row ? row->status : 500;
 }

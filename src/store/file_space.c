@@ -63,7 +63,9 @@ typedef struct Copying {
 } Copying;
 
 static bool cannot(const Copying *c, const char *path) {
-    return error_set(c->err, ERR_IO, "The copy cannot be made: %s: %s.", path, strerror(errno));
+    int failed = errno;
+    error_set(c->err, ERR_IO, "The copy cannot be made: %s: %s.", path, strerror(failed));
+    return error_fact_full(c->err, failed);
 }
 
 /* As many bytes as the file has now. Nothing, and *there false, when it has gone. */

@@ -75,7 +75,9 @@ void lease_file_close(LeaseFile *f) {
 static bool open_file(LeaseFile *f, Error *err) {
     if (f->fd < 0) f->fd = open_regular(f->path, O_RDWR | O_CREAT);
     if (f->fd < 0) {
-        error_set(err, ERR_IO, "The lock file %s cannot be opened: %s.", f->path, strerror(errno));
+        int failed = errno;
+        error_set(err, ERR_IO, "The lock file %s cannot be opened: %s.", f->path, strerror(failed));
+        error_fact_full(err, failed);
         char *folder = folder_of(f->path);
         error_fact(err, "folder", folder);
         mem_free(folder);

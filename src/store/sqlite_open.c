@@ -47,7 +47,10 @@ static bool too_long(const SqliteStore *q, const char *doing, Error *err) {
 
 bool sqlite_failed(const SqliteStore *q, const char *doing, Error *err) {
     int system = sqlite3_system_errno(q->db);
-    switch (sqlite3_errcode(q->db) & 0xFF) {
+    int code = sqlite3_errcode(q->db) & 0xFF;
+    bool of_system = code == SQLITE_IOERR || code == SQLITE_CANTOPEN;
+    if (of_system && (system == ENOSPC || system == EDQUOT)) code = SQLITE_FULL;
+    switch (code) {
     case SQLITE_INTERRUPT:
         return atomic_load(&q->base.interrupted) ? store_was_interrupted(&q->base, err)
                                                  : never_ends(q, doing, err);

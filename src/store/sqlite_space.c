@@ -127,7 +127,8 @@ static bool copy_pages(SqliteStore *q, sqlite3 *to, Error *err) {
     if (!ok || code == SQLITE_DONE) return ok;
     if (atomic_load(&q->base.interrupted)) return store_was_interrupted(&q->base, err);
     if (sqlite3_errcode(q->db) != SQLITE_OK) return sqlite_failed(q, doing, err);
-    return error_set(err, ERR_IO, "The copy cannot be written: %s.", sqlite3_errmsg(to));
+    error_set(err, ERR_IO, "The copy cannot be written: %s.", sqlite3_errmsg(to));
+    return error_fact_full(err, (code & 0xFF) == SQLITE_FULL ? ENOSPC : sqlite3_system_errno(to));
 }
 
 static bool sync_path(const char *path) {
@@ -137,14 +138,18 @@ static bool sync_path(const char *path) {
     return ok;
 }
 
+static bool copy_failed(const char *path, const char *what, Error *err) {
+    int failed = errno;
+    error_set(err, ERR_IO, "The copy %s cannot be %s: %s.", path, what, strerror(failed));
+    return error_fact_full(err, failed);
+}
+
 /* Nothing of the copy has to be safe before all of it is. */
 bool sqlite_backup(Store *s, const char *path, Error *err) {
     SqliteStore *q = (SqliteStore *)s;
     sqlite3 *to = NULL;
     unlink(path); /* of one that was killed */
-    if (mknod(path, S_IFREG | S_IRUSR | S_IWUSR, 0) != 0) {
-        return error_set(err, ERR_IO, "The copy %s cannot be made: %s.", path, strerror(errno));
-    }
+    if (mknod(path, S_IFREG | S_IRUSR | S_IWUSR, 0) != 0) return copy_failed(path, "made", err);
     bool ok = sqlite3_open_v2(path, &to, SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX,
                               sqlite_faults_vfs()) == SQLITE_OK &&
               sqlite3_exec(to, "PRAGMA journal_mode=OFF; PRAGMA synchronous=OFF", NULL, NULL,
@@ -154,9 +159,7 @@ bool sqlite_backup(Store *s, const char *path, Error *err) {
     if (sqlite3_close(to) != SQLITE_OK && ok) {
         ok = error_set(err, ERR_IO, "The copy %s cannot be finished.", path);
     }
-    if (ok && !sync_path(path)) {
-        ok = error_set(err, ERR_IO, "The copy %s cannot be made safe: %s.", path, strerror(errno));
-    }
+    if (ok && !sync_path(path)) ok = copy_failed(path, "made safe", err);
     if (!ok) unlink(path);
     return ok;
 }

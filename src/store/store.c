@@ -283,8 +283,10 @@ const char *store_folder(Store *s, Error *err) {
         mem_free(path);
         return NULL;
     }
+    int failed = errno;
     error_set(err, ERR_IO, "The folder %s for the work of runs cannot be made: %s.",
-              durable ? path : "under $TMPDIR", strerror(errno));
+              durable ? path : "under $TMPDIR", strerror(failed));
+    error_fact_full(err, failed);
     mem_free(path);
     return NULL;
 }
@@ -380,7 +382,7 @@ bool store_disk_is_full(const Store *s, const char *doing, Error *err) {
         "The disk with %s is full: %s failed. What was recorded before is kept; make room and go on "
         "from there.",
         s->path, doing);
-    return error_fact(err, "full", "true");
+    return error_fact_true(err, "full");
 }
 
 bool store_io_failed(const Store *s, const char *doing, const char *why, Error *err) {

@@ -150,11 +150,10 @@ static bool copy_kept(Kept *k, Error *err) {
     if (tree) fts_close(tree);
     ok = ok && (!made || folder_sync(k->to));
     if (ok) return true;
-    return atomic_load(&k->store->interrupted)
-               ? store_was_interrupted(k->store, err)
-               : error_set(err, ERR_IO,
-                           "The copy of the results of tasks at %s cannot be made: %s.", k->to,
-                           strerror(failed));
+    if (atomic_load(&k->store->interrupted)) return store_was_interrupted(k->store, err);
+    error_set(err, ERR_IO, "The copy of the results of tasks at %s cannot be made: %s.", k->to,
+              strerror(failed));
+    return error_fact_full(err, failed);
 }
 
 /* ---- a copy ---- */
@@ -166,9 +165,14 @@ static bool is_free(const char *path, Error *err) {
                      path);
 }
 
+static bool copy_failed(const char *path, const char *what, Error *err) {
+    int failed = errno;
+    error_set(err, ERR_IO, "The copy %s cannot be %s: %s.", path, what, strerror(failed));
+    return error_fact_full(err, failed);
+}
+
 static bool give_name(const char *from, const char *to, Error *err) {
-    return rename(from, to) == 0 ||
-           error_set(err, ERR_IO, "The copy %s cannot be given its name: %s.", to, strerror(errno));
+    return rename(from, to) == 0 || copy_failed(to, "given its name", err);
 }
 
 /* What is beside a copy gets its name before the copy does. */
@@ -187,8 +191,7 @@ bool store_backup(Store *s, const char *path, int64_t *bytes, Error *err) {
     ok = ok && s->backend->backup(s, part, err) && copy_kept(&kept, err) &&
          (!beside || access(kept.to, F_OK) != 0 || give_name(kept.to, work, err)) &&
          give_name(part, path, err) &&
-         (folder_sync(folder) ||
-          error_set(err, ERR_IO, "The copy %s cannot be made durable: %s.", path, strerror(errno)));
+         (folder_sync(folder) || copy_failed(path, "made durable", err));
     *bytes = ok ? size_of(path) + kept.bytes : 0;
     mem_free(kept.from);
     mem_free(kept.to);

@@ -143,7 +143,18 @@ nodes:
 """
 
 
-def disk_full(world, server, free):
+def fill(path):
+    """Until there is no room for a byte more."""
+    with open(path, "wb", buffering=0) as file:
+        for size in (65536, 4096, 1):
+            try:
+                while file.write(b"x" * size):
+                    pass
+            except OSError:
+                pass
+
+
+def disk_full(world, server, disk, free):
     """Until POST /runs is refused; then free() makes room."""
     pad = "x" * 20000
     for name in ("ran", "go"):
@@ -166,6 +177,11 @@ def disk_full(world, server, free):
         raise Broken(f"507 without a sentence: {refused}")
     server.ask("GET", "/runs").gives(200)
     server.ask("GET", "/healthz", root="").gives(200)
+    fill(disk / "filler")
+    for method, path, body in (("PUT", "/workflows/zz", {"text": FLOW}), ("POST", "/tokens", {"name": "x", "scope": "read"}),
+                               ("POST", "/store/backup", {"path": f"{disk}/copy"})):
+        server.ask(method, path, body).gives(507).has(status=507, code="io", full=True)
+    (disk / "filler").unlink()
     again = server.ask("POST", "/runs", {"definition": flow_of(FLOW), "input": {"pad": pad}}).gives(201, 507)
     there += [again.json.thread] if again.status == 201 else []  # a store that is opened anew may find some room
     free()
@@ -194,7 +210,7 @@ def a_full_disk(world):
         try:
             (disk / "ballast").write_bytes(b"x" * 1500000)
             with Server(world, "--store", f"{kind}:{disk}/{name}") as s:
-                disk_full(world, s, (disk / "ballast").unlink)
+                disk_full(world, s, disk, (disk / "ballast").unlink)
         finally:
             subprocess.run(["umount", "--lazy", str(disk)], check=False)
 

@@ -3,6 +3,8 @@
 
 #include "json_test.h"
 
+#include <errno.h>
+
 static void events_have_names(void **state) {
     static const struct {
         const char *event, *name;
@@ -88,8 +90,14 @@ static void problems_say_what_and_how(void **state) {
     assert_int_equal(problem_status(&err), 409);
     error_set(&err, ERR_IO, "No.");
     assert_int_equal(problem_status(&err), 500);
-    error_fact(&err, "full", "true");
+    error_fact(&err, "thread", "full");
+    error_fact_full(&err, EACCES);
+    assert_int_equal(problem_status(&err), 500);
+    error_fact_full(&err, EDQUOT);
     assert_int_equal(problem_status(&err), 507);
+    expect_gives(problem_json(&err, 507),
+                 "{\"type\":\"about:blank\",\"title\":\"Insufficient Storage\",\"status\":507,"
+                 "\"detail\":\"No.\",\"code\":\"io\",\"thread\":\"full\",\"full\":true}");
     for (int code = ERR_SYNTAX; code < ERR_CODES; code++) { /* each has a status of its own */
         error_set(&err, (ErrorCode)code, "x");
         assert_true(problem_status(&err) < 500 || code == ERR_IO);
