@@ -15,6 +15,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
@@ -66,6 +67,12 @@ static int64_t now_ms(void) {
 
 /* ---- the folder ---- */
 
+static bool folder_is_there(const Registry *r, Error *err) {
+    return !r->folder || access(r->folder, R_OK | X_OK) == 0 ||
+           error_set(err, ERR_IO, "The folder of workflows, %s, cannot be read: %s.", r->folder,
+                     strerror(errno));
+}
+
 /* The file of a name in the folder; false: there is none. */
 static bool file_of(const Registry *r, const char *name, char path[PATH_ROOM], struct stat *st) {
     for (int i = 0; r->folder && i < ENDINGS; i++) {
@@ -81,23 +88,43 @@ static Json listed_file(const char *name, const char *path, const struct stat *s
                   KEY("updated", json_time(at)));
 }
 
-/* Calls fn for each name in a folder that can be one, in no order. */
-typedef void (*NameFn)(void *ctx, const char *name);
+/* What a path is, if it is there and no regular file, nor a link to one; NULL otherwise. */
+static const char *not_a_file(const char *path) {
+    struct stat st;
+    if (lstat(path, &st) != 0) return NULL;
+    if (stat(path, &st) != 0) {
+        return errno == ENOENT ? "a link that leads nowhere" : "a link that cannot be followed";
+    }
+    return S_ISREG(st.st_mode)    ? NULL
+           : S_ISDIR(st.st_mode)  ? "a folder"
+           : S_ISFIFO(st.st_mode) ? "a FIFO"
+           : S_ISSOCK(st.st_mode) ? "a socket"
+                                  : "a device";
+}
 
-static void each_file(const Registry *r, NameFn fn, void *ctx) {
+/* How long the name is before the ending of a workflow; 0: the entry has none. exact: and in small letters. */
+static size_t stem_of(const char *entry, bool *exact) {
+    size_t len = strlen(entry);
+    for (int i = 0; i < ENDINGS; i++) {
+        size_t end = strlen(endings[i]);
+        if (len > end && !strcasecmp(entry + len - end, endings[i])) {
+            *exact = !strcmp(entry + len - end, endings[i]);
+            return len - end;
+        }
+    }
+    return 0;
+}
+
+/* Calls fn for each entry of the folder that has the ending of a workflow, in no order. */
+typedef void (*EntryFn)(void *ctx, const char *entry, size_t stem, bool exact);
+
+static void each_entry(const Registry *r, EntryFn fn, void *ctx) {
     DIR *dir = r->folder ? opendir(r->folder) : NULL;
     struct dirent *entry;
     while (dir && (entry = readdir(dir))) {
-        size_t len = strlen(entry->d_name);
-        for (int i = 0; i < ENDINGS; i++) {
-            size_t end = strlen(endings[i]);
-            if (len > end && !strcmp(entry->d_name + len - end, endings[i]) &&
-                name_is_valid(entry->d_name, len - end)) {
-                char name[NAME_BYTES + 1];
-                snprintf(name, sizeof name, "%.*s", (int)(len - end), entry->d_name);
-                fn(ctx, name);
-            }
-        }
+        bool exact = false;
+        size_t stem = stem_of(entry->d_name, &exact);
+        if (stem) fn(ctx, entry->d_name, stem, exact);
     }
     if (dir) closedir(dir);
 }
@@ -133,6 +160,9 @@ static Json listed_kept(const char *name, Json kept) {
                   KEY("updated", json_ref(json_object_get_c(last, "at"))));
 }
 
+/* Calls fn for each name in the store, in no order. */
+typedef void (*NameFn)(void *ctx, const char *name);
+
 static void each_kept(const Registry *r, NameFn fn, void *ctx) {
     char path[PATH_ROOM];
     DIR *dir = folder_of(r, path) ? opendir(path) : NULL;
@@ -147,16 +177,44 @@ static void each_kept(const Registry *r, NameFn fn, void *ctx) {
 
 typedef struct Listing {
     const Registry *r;
-    Json list;
-    Error *err;
+    Json list, left_out;
 } Listing;
 
-static void list_file(void *ctx, const char *name) {
+static void leave_out(Listing *l, const char *entry, Json why) {
+    if (json_array_len(l->left_out) < REGISTRY_LEFT_OUT) {
+        l->left_out = json_array_push(l->left_out, OBJECT(KEY("file", entry), KEY("why", why)));
+    } else {
+        json_unref(why);
+    }
+}
+
+static void list_entry(void *ctx, const char *entry, size_t stem, bool exact) {
     Listing *l = ctx;
-    char path[PATH_ROOM];
+    char path[PATH_ROOM], name[NAME_BYTES + 1];
     struct stat st;
-    if (file_of(l->r, name, path, &st)) {
-        l->list = json_array_push(l->list, listed_file(name, path, &st));
+    int n = snprintf(path, sizeof path, "%s/%s", l->r->folder, entry);
+    const char *what = n > 0 && n < PATH_ROOM ? not_a_file(path) : NULL;
+    if (!exact) {
+        leave_out(l, entry, json_string_c("Its ending is not written in small letters."));
+        return;
+    }
+    if (!name_is_valid(entry, stem)) {
+        leave_out(l, entry,
+                  json_string_fmt("The name of a workflow has 1 to %d letters, digits, `-`, `_` "
+                                  "and `.`, and begins with a letter or digit.",
+                                  NAME_BYTES));
+        return;
+    }
+    snprintf(name, sizeof name, "%.*s", (int)stem, entry);
+    if (what) {
+        leave_out(l, entry, json_string_fmt("It is %s, and no file.", what));
+    } else if (file_of(l->r, name, path, &st)) {
+        const char *taken = path + strlen(l->r->folder) + 1;
+        if (!strcmp(taken, entry)) {
+            l->list = json_array_push(l->list, listed_file(name, path, &st));
+        } else {
+            leave_out(l, entry, json_string_fmt("%s has the same name.", taken));
+        }
     }
 }
 
@@ -171,36 +229,43 @@ static void list_kept(void *ctx, const char *name) {
     json_unref(kept);
 }
 
-static int by_name(const void *a, const void *b) {
-    return json_compare(json_object_get_c(*(const Json *)a, "name"),
-                        json_object_get_c(*(const Json *)b, "name"));
+static Json called(Json listed) {
+    Json name = json_object_get_c(listed, "name");
+    return json_is_none(name) ? json_object_get_c(listed, "file") : name;
 }
 
-Json registry_list(const Registry *r, Error *err) {
-    Listing l = {r, json_array(), err};
-    if (r->folder && access(r->folder, R_OK | X_OK) != 0) {
-        error_set(err, ERR_IO, "The folder of workflows, %s, cannot be read: %s.", r->folder,
-                  strerror(errno));
-        json_unref(l.list);
-        return json_none();
-    }
-    each_file(r, list_file, &l);
-    each_kept(r, list_kept, &l);
-    size_t n = json_array_len(l.list);
+static int by_name(const void *a, const void *b) {
+    return json_compare(called(*(const Json *)a), called(*(const Json *)b));
+}
+
+/* Consumes the list. */
+static Json sorted(Json list) {
+    size_t n = json_array_len(list);
     Json *items = mem_alloc((n + 1) * sizeof *items), out = json_array();
-    for (size_t i = 0; i < n; i++) items[i] = json_array_get(l.list, i);
+    for (size_t i = 0; i < n; i++) items[i] = json_array_get(list, i);
     qsort(items, n, sizeof *items, by_name);
-    for (size_t i = 0; i < n; i++) {
-        if (!i || by_name(&items[i - 1], &items[i]) != 0) { /* NAME.yaml beside NAME.json */
-            out = json_array_push(out, json_ref(items[i]));
-        }
-    }
+    for (size_t i = 0; i < n; i++) out = json_array_push(out, json_ref(items[i]));
     mem_free(items);
-    json_unref(l.list);
+    json_unref(list);
     return out;
 }
 
+Json registry_list(const Registry *r, Error *err) {
+    Listing l = {r, json_array(), json_array()};
+    if (!folder_is_there(r, err)) {
+        json_unref(l.list);
+        json_unref(l.left_out);
+        return json_none();
+    }
+    each_entry(r, list_entry, &l);
+    each_kept(r, list_kept, &l);
+    if (!json_array_len(l.left_out)) json_clear(&l.left_out);
+    return OBJECT(KEY("workflows", sorted(l.list)),
+                  KEY("left_out", json_is_none(l.left_out) ? l.left_out : sorted(l.left_out)));
+}
+
 typedef struct Nearest {
+    const Registry *r;
     Suggestion suggestion;
     char best[NAME_BYTES + 1];
 } Nearest;
@@ -214,9 +279,34 @@ static void offer(void *ctx, const char *name) {
     }
 }
 
+static void offer_entry(void *ctx, const char *entry, size_t stem, bool exact) {
+    Nearest *n = ctx;
+    char path[PATH_ROOM], name[NAME_BYTES + 1];
+    struct stat st;
+    if (!exact || !name_is_valid(entry, stem)) return;
+    snprintf(name, sizeof name, "%.*s", (int)stem, entry);
+    if (file_of(n->r, name, path, &st)) offer(n, name);
+}
+
+/* It is there, and cannot be one. */
+static bool is_no_file(const Registry *r, const char *name, Error *err) {
+    char path[PATH_ROOM];
+    for (int i = 0; r->folder && i < ENDINGS; i++) {
+        int n = snprintf(path, PATH_ROOM, "%s/%s%s", r->folder, name, endings[i]);
+        const char *what = n > 0 && n < PATH_ROOM ? not_a_file(path) : NULL;
+        if (!what) continue;
+        error_set(err, ERR_NOT_FOUND, "There is no workflow `%s`: %s%s is %s, and no file.", name,
+                  name, endings[i], what);
+        error_fact(err, "workflow", name);
+        return true;
+    }
+    return false;
+}
+
 static Json not_found(const Registry *r, const char *name, Error *err) {
-    Nearest n = {.suggestion = suggestion_for(name, strlen(name))};
-    each_file(r, offer, &n);
+    Nearest n = {.r = r, .suggestion = suggestion_for(name, strlen(name))};
+    if (is_no_file(r, name, err)) return json_none();
+    each_entry(r, offer_entry, &n);
     each_kept(r, offer, &n);
     error_set(err, ERR_NOT_FOUND, "There is no workflow `%s`%s", name,
               did_you_mean_this(n.suggestion.best));
@@ -282,7 +372,7 @@ static Json versions_json(Json kept) {
 Json registry_get(const Registry *r, const char *name, int64_t version, Error *err) {
     char path[PATH_ROOM];
     struct stat st;
-    if (!check_name(name, err)) return json_none();
+    if (!check_name(name, err) || !folder_is_there(r, err)) return json_none();
     if (file_of(r, name, path, &st)) {
         Error why = ERROR_INIT;
         Buf text = BUF_INIT;
@@ -311,7 +401,7 @@ Json registry_get(const Registry *r, const char *name, int64_t version, Error *e
 Json registry_definition(const Registry *r, const char *name, int64_t version, Error *err) {
     char path[PATH_ROOM];
     struct stat st;
-    if (!check_name(name, err)) return json_none();
+    if (!check_name(name, err) || !folder_is_there(r, err)) return json_none();
     if (file_of(r, name, path, &st)) return load_file(r, path, err);
     Json kept = read_kept(r, name, err);
     Json one = json_is_none(kept) ? kept : version_of(kept, name, version, err);
@@ -376,7 +466,9 @@ int64_t registry_put(const Registry *r, const char *name, Json definition, const
                      Error *err) {
     char folder[PATH_ROOM];
     Putting p = {definition, by, 0};
-    if (!check_name(name, err) || is_of_folder(r, name, "put", err)) return 0;
+    if (!check_name(name, err) || !folder_is_there(r, err) || is_of_folder(r, name, "put", err)) {
+        return 0;
+    }
     if (!folder_of(r, folder)) return error_set(err, ERR_IO, "The path of the store is too long.");
     int store = safe_folder(AT_FDCWD, r->store, err);
     int made = store < 0 ? -1 : safe_folder_make(store, FOLDER, NULL, err);
@@ -390,7 +482,10 @@ int64_t registry_put(const Registry *r, const char *name, Json definition, const
 
 bool registry_delete(const Registry *r, const char *name, Error *err) {
     char folder[PATH_ROOM], path[PATH_ROOM];
-    if (!check_name(name, err) || is_of_folder(r, name, "deleted", err)) return false;
+    if (!check_name(name, err) || !folder_is_there(r, err) ||
+        is_of_folder(r, name, "deleted", err)) {
+        return false;
+    }
     Json kept = read_kept(r, name, err);
     bool there = !json_is_none(kept);
     json_unref(kept);

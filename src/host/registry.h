@@ -7,6 +7,10 @@
  *     the store     put there by a client, with all versions: FOLDER/workflows/NAME, numbered from 1. What a run began
  *                   with is the run's own, whatever becomes of them
  *
+ * Of the folder only regular files count, and links to such, whose names are names with one of these endings in small
+ * letters; folders in it are not looked into, since parts of workflows may be there. Of two files with one name, .yaml comes
+ * before .yml and that before .json. What has such an ending and does not count is listed as left out, with the reason.
+ *
  * A name is 1 to 100 letters, digits, `-`, `_` and `.`, and begins with a letter or digit. One that is in the folder hides one
  * in the store, and cannot be put or deleted there: its file is what counts. Any thread may call; every call reads files.
  */
@@ -27,6 +31,7 @@ enum {
     REGISTRY_VERSIONS = 200,   /* of one workflow: the oldest goes when there are more */
     REGISTRY_BYTES = 16 << 20, /* of all versions of one */
     REGISTRY_WORKFLOWS = 10000,
+    REGISTRY_LEFT_OUT = 1000, /* that are listed */
 };
 
 typedef struct Registry {
@@ -38,7 +43,10 @@ typedef struct Registry {
 
 bool registry_name_is_valid(const char *name);
 
-/* An array of REGISTERED_SHAPE by name, given. JSON_NONE on error. */
+/* What has the ending of a workflow in the folder, and is none that can be named. */
+#define LEFT_OUT_SHAPE "{file: text, why: text}"
+
+/* {workflows: [REGISTERED_SHAPE], left_out?: [LEFT_OUT_SHAPE]}, by name, given. JSON_NONE on error. */
 Json registry_list(const Registry *r, Error *err);
 
 /* {name, source, ..., definition, versions: [{version, at, by?}]}. version 0: the newest. What cannot be loaded has no

@@ -148,7 +148,40 @@ def variables_and_addresses(world):
         s.until("allowed", "completed")
 
 
-CASES = [kinds_that_run, kinds_that_come_later, folder_of_runs, variables_and_addresses]
+def names_of_a_folder(world):
+    """--workflows: what counts is listed, what does not with the reason, and a folder that is gone is no missing workflow"""
+    flows = world.folder / "flows"
+    flow = "nodes:\n  - {name: a, jq: '1'}\n"
+    for name in ("good.yaml", "dup.yaml", "dup.yml", "sp ace.yaml", "ünï.yaml", "UPPER.YAML", "sub/part.yaml", "notes.txt"):
+        world.write(f"flows/{name}", flow)
+    os.mkfifo(flows / "fifo.yaml")
+    (flows / "gone.yaml").symlink_to("nowhere")
+    (flows / "linked.yaml").symlink_to("good.yaml")
+    (flows / "dir.yaml").mkdir()
+    with Server(world, "--workflows", "flows") as s:
+        listed = s.ask("GET", "/workflows").gives(200).json
+        world.same([w.name for w in listed.workflows], ["dup", "good", "linked"])
+        why = {one.file: one.why for one in listed.left_out}
+        world.same(sorted(why), sorted(["dup.yml", "sp ace.yaml", "ünï.yaml", "UPPER.YAML", "fifo.yaml", "gone.yaml",
+                                        "dir.yaml"]))
+        for name, words in (("dup.yml", "dup.yaml"), ("sp ace.yaml", "letters, digits"), ("UPPER.YAML", "small letters"),
+                            ("fifo.yaml", "a FIFO"), ("gone.yaml", "leads nowhere"), ("dir.yaml", "a folder")):
+            if words not in why[name]:
+                raise Broken(f"{name} is left out because {why[name]!r}")
+        for name, words in (("fifo", "fifo.yaml is a FIFO"), ("gone", "a link that leads nowhere"), ("dir", "is a folder")):
+            for refused in (s.ask("GET", f"/workflows/{name}"), s.ask("POST", "/runs", {"workflow": name})):
+                refused.gives(404).says(words)
+                if "did you mean" in refused.json.detail:
+                    raise Broken(f"it suggests something: {refused}")
+        s.ask("GET", "/workflows/goood").gives(404).says("did you mean `good`")
+        s.ask("GET", "/workflows/fif").gives(404).has(suggestion=None)
+        flows.rename(world.folder / "elsewhere")
+        said = s.ask("GET", "/workflows").gives(500).has(code="io").json.detail
+        world.same(s.ask("GET", "/workflows/good").gives(500).json.detail, said)
+        world.same(s.ask("POST", "/runs", {"workflow": "good"}).gives(500).has(code="io").json.detail, said)
+
+
+CASES = [names_of_a_folder, kinds_that_run, kinds_that_come_later, folder_of_runs, variables_and_addresses]
 
 if __name__ == "__main__":
     sys.exit(run_all(CASES, sys.argv[1]))
