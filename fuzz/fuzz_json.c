@@ -1,7 +1,8 @@
 /* fuzz_json - any bytes as JSON text.
  *
- * However the text is cut into pieces, the same comes out; what comes out prints to text that reads
- * back as the same value, indented or not, and survives the binary form.
+ * However the text is cut into pieces, the same comes out; what comes out prints to text that is JSON to the letter
+ * and reads back as the same value, indented or not, and survives the binary form. What is read strictly is what
+ * is read otherwise.
  */
 #include "json_binary.h"
 #include "json_parse.h"
@@ -32,7 +33,7 @@ static bool same_bytes(const Buf *a, const Buf *b) {
 }
 
 static Json reread(const Buf *text) {
-    Json j = json_parse(text->data, text->len, NULL, NULL);
+    Json j = json_parse(text->data, text->len, &(JsonParseOptions){.strict = true}, NULL);
     CHECK(!json_is_none(j));
     return j;
 }
@@ -121,6 +122,23 @@ static void check_pieces(const char *text, size_t len, JsonParseOptions options,
     buf_clear(&whole);
 }
 
+/* No byte of what is read strictly was replaced. */
+static void check_strict(const char *text, size_t len) {
+    Json strict = json_parse(text, len, &(JsonParseOptions){.strict = true}, NULL);
+    Json other = json_is_none(strict) ? json_none() : json_parse(text, len, NULL, NULL);
+    Buf a = BUF_INIT, b = BUF_INIT;
+    if (!json_is_none(strict)) {
+        CHECK(!json_is_none(other));
+        print(strict, 0, &a);
+        print(other, 0, &b);
+        CHECK(same_bytes(&a, &b));
+    }
+    buf_clear(&a);
+    buf_clear(&b);
+    json_unref(strict);
+    json_unref(other);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
@@ -129,6 +147,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     check_pieces(text, size, (JsonParseOptions){0}, true);
     check_pieces(text, size, (JsonParseOptions){.events = true, .max_depth = 64}, false);
     check_pieces(text, size, (JsonParseOptions){.seq = true}, false);
+    check_pieces(text, size, (JsonParseOptions){.strict = true}, false);
+    check_strict(text, size);
     json_unref(json_parse(text, size, &(JsonParseOptions){.max_bytes = 200}, NULL));
     CHECK(json_heap_bytes() == before);
     return 0;

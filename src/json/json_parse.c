@@ -536,11 +536,11 @@ static int32_t read_low_surrogate(const char *s, const char *end) {
 }
 
 /* s is behind the backslash. */
-static const char *decode_escape(const char **s, const char *end, Buf *out) {
+static const char *decode_escape(const char **s, const char *end, bool strict, Buf *out) {
     static const char from[] = "\"\\/bfnrt", to[] = "\"\\/\b\f\n\r\t";
     char c = *(*s)++;
     if (c == 'u') {
-        /* Half a pair becomes U+FFFD. */
+        /* Half a pair becomes U+FFFD, where that is allowed. */
         if (end - *s < 4) return "Invalid \\uXXXX escape";
         int32_t cp = read_hex4(*s);
         if (cp < 0) return "Invalid characters in \\uXXXX escape";
@@ -549,6 +549,8 @@ static const char *decode_escape(const char **s, const char *end, Buf *out) {
         if (low >= 0) {
             cp = 0x10000 + ((cp - 0xD800) << 10 | (low - 0xDC00));
             *s += 6;
+        } else if (strict && cp >= 0xD800 && cp <= 0xDFFF) {
+            return "Invalid \\uXXXX escape: half a surrogate pair";
         }
         char *room = buf_reserve(out, 4);
         buf_advance(out, utf8_encode(cp, room));
@@ -560,7 +562,7 @@ static const char *decode_escape(const char **s, const char *end, Buf *out) {
     return NULL;
 }
 
-static const char *decode_string(const char *s, const char *end, Buf *out) {
+static const char *decode_string(const char *s, const char *end, bool strict, Buf *out) {
     const char *fault = NULL;
     buf_reset(out);
     while (s < end && !fault) {
@@ -577,7 +579,7 @@ static const char *decode_string(const char *s, const char *end, Buf *out) {
         }
         if (s < end) {
             s++;
-            fault = decode_escape(&s, end, out);
+            fault = decode_escape(&s, end, strict, out);
         }
     }
     return fault;
@@ -617,8 +619,12 @@ static Step take_string(JsonParser *p) {
     size_t len = (size_t)(close - text);
     if (len > JSON_SHORT_MAX && (too_long(p, len) || over_limit(p))) return fail_over_limit(p);
     if (!holds) return take_value(p, plain_string(p, text, len));
+    bool strict = p->options.strict;
+    if (strict && holds & HOLDS_HIGH && utf8_valid_prefix(text, len) != len) {
+        return fail(p, "Invalid string: bytes that are no UTF-8");
+    }
     if (holds == HOLDS_HIGH) return take_value(p, json_string(text, len));
-    const char *fault = decode_string(text, text + len, &p->scratch);
+    const char *fault = decode_string(text, text + len, strict, &p->scratch);
     if (fault) return fail(p, fault);
     return take_value(p, json_string_valid(p->scratch.data ? p->scratch.data : "", p->scratch.len));
 }
@@ -660,7 +666,34 @@ static const char *usual_number(const char *start, const char *end, Json *out) {
     return s;
 }
 
-static const char *literal_value(const char *s, size_t len, Json *out) {
+/* As RFC 8259 has numbers. */
+static bool is_standard_number(const char *s, const char *end) {
+    uint64_t ignored = 0;
+    s += s < end && *s == '-';
+    const char *whole = s;
+    s = read_digits(s, end, &ignored);
+    bool ok = s > whole && (*whole != '0' || s == whole + 1);
+    if (ok && s < end && *s == '.') {
+        const char *fraction = ++s;
+        s = read_digits(s, end, &ignored);
+        ok = s > fraction;
+    }
+    if (ok && s < end && (*s == 'e' || *s == 'E')) {
+        s++;
+        s += s < end && (*s == '+' || *s == '-');
+        const char *exponent = s;
+        s = read_digits(s, end, &ignored);
+        ok = s > exponent;
+    }
+    return ok && s == end;
+}
+
+static bool begins_with_zero(const char *s, const char *end) {
+    s += *s == '-';
+    return end - s > 1 && *s == '0' && ascii_is_digit(s[1]);
+}
+
+static const char *literal_value(const char *s, size_t len, bool strict, Json *out) {
     bool spells_null = s[0] == 'n' && len > 1 && s[1] == 'u';
     if (s[0] == 't' || s[0] == 'f' || spells_null) {
         const char *word = s[0] == 't' ? "true" : s[0] == 'f' ? "false" : "null";
@@ -668,7 +701,7 @@ static const char *literal_value(const char *s, size_t len, Json *out) {
         return len == strlen(word) && memcmp(s, word, len) == 0 ? NULL : "Invalid literal";
     }
     if (s[0] == '\'') return "Invalid string literal; expected \", but got '";
-    *out = json_number_parse(s, len);
+    *out = strict && !is_standard_number(s, s + len) ? json_none() : json_number_parse(s, len);
     return json_is_none(*out) ? "Invalid numeric literal" : NULL;
 }
 
@@ -707,7 +740,7 @@ static Step take_any_literal(JsonParser *p) {
     p->pos = end;
     if (too_long(p, (size_t)(end - start))) return fail_over_limit(p);
     Json v;
-    const char *fault = literal_value(start, (size_t)(end - start), &v);
+    const char *fault = literal_value(start, (size_t)(end - start), p->options.strict, &v);
     if (end < p->end && *end == RS) {
         /* A document starts right behind the literal, so nobody knows whether it was whole. */
         bool number_at_top = !fault && p->depth == 0 && json_kind(v) == JSON_NUMBER;
@@ -725,7 +758,8 @@ static Step take_literal(JsonParser *p) {
         return p->depth > 0 ? fail_truncated(p, "Truncated value") : STEP_GO;
     }
     Json v;
-    const char *end = p->scanned ? NULL : usual_number(p->pos, p->end, &v);
+    bool unusual = p->scanned || (p->options.strict && begins_with_zero(p->pos, p->end));
+    const char *end = unusual ? NULL : usual_number(p->pos, p->end, &v);
     if (!end) return take_any_literal(p);
     p->pos = end;
     return finish_literal(p, v);

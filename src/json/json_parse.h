@@ -4,10 +4,13 @@
  * length that arrives in pieces; it holds only the document it is in (or, in event mode, only the
  * path to where it is).
  *
- * Accepted beyond RFC 8259, as jq does: a byte order mark at the start, nan/NaN and Infinity with
+ * Accepted beyond RFC 8259, as jq does, unless `strict` is asked for: a byte order mark at the start, nan/NaN and Infinity with
  * an optional sign, numbers such as ".5" and "5.", bad UTF-8 and lone surrogates (each replaced by
  * U+FFFD), documents that follow each other with nothing between where that is unambiguous. A
  * repeated key keeps its first place and its last value. Not recursive.
+ *
+ * Strict, what is no JSON of RFC 8259 is an error, and so are lone surrogates, which no value can hold: nothing is
+ * changed in silence. A byte order mark at the start is still passed over, as the standard allows.
  *
  * Messages follow jq's wording, since expressions see them through fromjson; line and col are in
  * bytes from the start of the stream.
@@ -21,6 +24,7 @@
 typedef struct JsonParseOptions {
     int max_depth;     /* 0: JSON_DEPTH_MAX */
     size_t max_bytes;  /* heap that one document may take; 0: no limit */
+    bool strict;       /* RFC 8259 to the letter */
     bool events;       /* give [path, leaf] and [path] events, as jq --stream does */
     bool event_errors; /* *out of an error in events is the path to where it is, given */
     bool seq;          /* RFC 7464: documents are started by an RS byte; a cut-off one is an error

@@ -193,10 +193,9 @@ typedef struct Reading {
 static void parse(HostJob *job, Store *store) {
     Reading *r = (Reading *)job;
     (void)store;
-    r->body = json_parse(
-        r->text.data, r->text.len,
-        &(JsonParseOptions){.max_depth = DEPTH_MAX, .max_bytes = 32 * r->text.len + (1 << 20)},
-        &job->err);
+    JsonParseOptions bounds = {
+        .max_depth = DEPTH_MAX, .max_bytes = 32 * r->text.len + (1 << 20), .strict = true};
+    r->body = json_parse(r->text.data, r->text.len, &bounds, &job->err);
 }
 
 static void ask(Exchange *x, Json body);
@@ -212,8 +211,9 @@ static void on_parsed(HostJob *job) {
         ask(x, r->body);
     } else {
         if (job->err.code != ERR_BUSY) {
-            error_wrap(&job->err, "The body is no JSON");
-            job->err.code = ERR_SYNTAX;
+            if (json_parse_too_deep(&job->err)) job->err.code = ERR_LIMIT;
+            error_wrap(&job->err, job->err.code == ERR_LIMIT ? "The body is too much"
+                                                             : "The body is no JSON");
             error_fact(&job->err, "field", "body");
         }
         exchange_fail(x, &job->err);

@@ -476,13 +476,16 @@ static void refuse(Talk *t, Json message) {
 static void on_message(void *ctx, const char *bytes, size_t len, bool text) {
     Talk *t = ctx;
     Error err = ERROR_INIT;
-    JsonParseOptions bounds = {.max_depth = DEPTH_MAX, .max_bytes = 32 * len + (1 << 20)};
+    JsonParseOptions bounds = {
+        .max_depth = DEPTH_MAX, .max_bytes = 32 * len + (1 << 20), .strict = true};
     Json message = text ? json_parse(bytes, len, &bounds, &err) : json_none();
     if (json_kind(message) != JSON_OBJECT) {
         if (err.code == ERR_NONE) {
             error_set(&err, ERR_USAGE, "A message is an object, {\"type\": OPERATION, ...}.");
         } else {
-            error_wrap(&err, "The message is no JSON");
+            if (json_parse_too_deep(&err)) err.code = ERR_LIMIT;
+            error_wrap(&err, err.code == ERR_LIMIT ? "The message is too much"
+                                                   : "The message is no JSON");
         }
         send_error(t, json_none(), NULL, &err);
     } else if (!auth_takes_another(t->server, t->key)) {

@@ -386,8 +386,8 @@ def lines_that_end_early(world):
 def bodies_that_are_too_much(world):
     """large and deep bodies and headers are refused, and cost little"""
     with Server(world, "--max-body", 1) as s:
-        s.ask("POST", "/runs", b'{"input":' + b"[" * 100000 + b"]" * 100000 + b"}").gives(400)
-        s.ask("POST", "/runs", b'{"a":' * 600 + b"1" + b"}" * 600).gives(400)
+        s.ask("POST", "/runs", b'{"input":' + b"[" * 100000 + b"]" * 100000 + b"}").gives(422).has(code="limit", line=1, column=521)
+        s.ask("POST", "/runs", b'{"a":' * 600 + b"1" + b"}" * 600).gives(422).has(code="limit", field="body")
         s.ask("POST", "/runs", b" " * (1 << 20)).gives(400)
         s.ask("POST", "/runs", b"x" * ((1 << 20) + 1)).gives(413)
         s.ask("GET", "/runs", headers={"X-Long": "x" * 60000}).gives(431)
@@ -397,7 +397,7 @@ def bodies_that_are_too_much(world):
         s.ask("POST", "/runs", digits).gives(400)
         with s.talk() as talk:
             talk.frame(talk.TEXT, b'{"type":"runs","request_id":1,"data":' + b"[" * 100000)
-            world.same(talk.message().type, "error")
+            world.same(talk.message().data.code, "limit")
         got = s.raw(b"POST /api/v1/runs HTTP/1.1\r\nHost: localhost\r\nContent-Length: 99999999999\r\n\r\n")
         world.same(got.split(b" ")[1], b"413")
         s.ask("GET", "/runs").gives(200)
@@ -484,6 +484,20 @@ def runs_that_are_too_many(world):
         for i in range(20):
             world.until(lambda i=i: s.ask("POST", "/runs", {"definition": flow_of(SHORT), "thread": f"n{i}"}).status == 201,
                         f"run {i} is started")
+
+
+def bodies_that_are_no_json(world):
+    """what RFC 8259 does not have is refused with its place, and not read as something else"""
+    with Server(world) as s, s.talk() as talk:
+        for text in (b'{"a":NaN,"b":Infinity}', b'"\xff\xfe"', b"01", b".5", b"1.", b"+1", b"-", b'"\\ud800"', b"nan"):
+            body = b'{"definition":{"main":"a.yaml","files":{"a.yaml":"nodes: [{name: a, jq: .}]"}},"input":{"x":' + text + b"}}"
+            refused = s.ask("POST", "/runs", body).gives(400).has(code="syntax", field="body", line=1)
+            if not len(body) - len(text) - 2 < refused.json.column <= len(body):
+                raise Broken(f"the place of {text}: {refused}")
+            if b"\xff" not in text:  # that is no message at all
+                talk.frame(talk.TEXT, b'{"type":"runs","data":{"limit":' + text + b"}}")
+                world.same(talk.message().data.code, "syntax", f"the answer to {text}")
+        world.same(s.ask("GET", "/runs").json.runs, [])
 
 
 def two_readings(world):
@@ -677,7 +691,7 @@ def who_changed_a_run_under_way(world):
 
 CASES = [from_another_site, looking_from_another_site, only_with_a_token, tokens_in_no_log, scopes_of_every_row, signing_in, names_of_the_server, at_other_addresses,
          tokens_that_root_makes, certificates_that_are_renewed, sockets_that_are_handed_over,
-         names_that_lead_elsewhere, lines_that_end_early, bodies_that_are_too_much, askers_that_take_turns, connections_that_are_too_many, runs_that_are_too_many, two_readings, whoever_leaves_at_once,
+         names_that_lead_elsewhere, lines_that_end_early, bodies_that_are_too_much, bodies_that_are_no_json, askers_that_take_turns, connections_that_are_too_many, runs_that_are_too_many, two_readings, whoever_leaves_at_once,
          readiness_for_many, metrics_of_queues, secrets_stay_hidden, who_did_what, who_changed_a_run_under_way]
 
 if __name__ == "__main__":

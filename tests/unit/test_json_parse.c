@@ -119,6 +119,79 @@ static void beyond_the_standard_the_same_is_accepted_as_in_jq(void **state) {
     assert_stream("1[2]3\"a\"\"b\"{}4 true", "1\n[2]\n3\n\"a\"\n\"b\"\n{}\n4\ntrue\n");
 }
 
+static const JsonParseOptions strict = {.strict = true};
+
+static void assert_strict(const char *text, const char *expected) {
+    assert_stream_of(text, strlen(text), expected, &strict);
+}
+
+static void strict_nothing_beyond_the_standard_is_accepted(void **state) {
+    (void)state;
+    static const char *const none[] = {
+        "nan",
+        "NaN",
+        "-NaN",
+        "Infinity",
+        "-Infinity",
+        "+1",
+        ".5",
+        "-.5",
+        "5.",
+        "-5.",
+        "01",
+        "-01",
+        "00",
+        "01.5",
+        "1.e5",
+        "1e",
+        "1e+",
+        "-",
+        "1.5.5",
+        "0x10",
+        "[NaN]",
+        "{\"a\":01}",
+        "[1,.5]",
+        "\"\xff\"",
+        "\"a\xc3\"",
+        "\"\xc0\x80\"",
+        "\"\xed\xa0\x80\"",
+        "\"\\ud800\"",
+        "\"\\udc00x\"",
+        "{\"\xff\":1}",
+        "\"\\n\xff\"",
+        "'a'",
+        "tru",
+        "nul",
+        "[1,]",
+        "{\"a\":1,}",
+        "\"\t\"",
+        "\"\\x\"",
+        "[1 2]",
+        "{1:2}",
+        "\"\\ud800\\u0041\"",
+        "",
+    };
+    for (size_t i = 0; i < sizeof none / sizeof *none; i++) {
+        Error err = ERROR_INIT;
+        Json j = json_parse(none[i], strlen(none[i]), &strict, &err);
+        if (!json_is_none(j)) fail_msg("`%s` is taken", none[i]);
+        assert_int_equal(err.code, ERR_SYNTAX);
+    }
+    assert_strict("[1,01 ]", "! Invalid numeric literal at line 1, column 6\n");
+    assert_strict("[\n.5]", "! Invalid numeric literal at line 2, column 3\n");
+    assert_strict("[\"\xff\"]", "! Invalid string: bytes that are no UTF-8 at line 1, column 4\n");
+    assert_strict("\"\\udfff\"",
+                  "! Invalid \\uXXXX escape: half a surrogate pair at line 1, column 8\n");
+}
+
+static void strict_what_the_standard_has_is_read(void **state) {
+    (void)state;
+    assert_strict("[0,-0,0.5,-0.5,10,100,1e5,1E+5,1e-5,0e0,1.000,9007199254740993]\n",
+                  "[0,-0,0.5,-0.5,10,100,1E+5,1E+5,0.00001,0,1.000,9007199254740993]\n");
+    assert_strict("\xef\xbb\xbf{\"\xc3\xa9\":[null,true,false,\"\\ud83d\\ude00\\u0000\",{},[]]}",
+                  "{\"\xc3\xa9\":[null,true,false,\"\xf0\x9f\x98\x80\\u0000\",{},[]]}\n");
+}
+
 static void escapes_are_decoded(void **state) {
     (void)state;
     Json j = parsed("\"\\\"\\\\\\/\\b\\f\\n\\r\\t\\u00e9\\uD83D\\ude00\\u0000.\"");
@@ -352,6 +425,7 @@ static void nesting_is_limited(void **state) {
     JsonParseOptions three = {.max_depth = 3};
     assert_true(json_is_none(json_parse("[[[[]]]]", 8, &three, &err)));
     assert_string_equal(err.msg, "Exceeds depth limit for parsing at line 1, column 4");
+    assert_true(json_parse_too_deep(&err));
     three.events = true;
     assert_stream_of("[[[[", 4, "! Exceeds depth limit for parsing at line 1, column 4\n", &three);
 }
@@ -579,6 +653,8 @@ int main(void) {
         cmocka_unit_test(a_document_of_every_kind_is_read),
         cmocka_unit_test(a_repeated_key_keeps_its_first_place_and_last_value),
         cmocka_unit_test(beyond_the_standard_the_same_is_accepted_as_in_jq),
+        cmocka_unit_test(strict_nothing_beyond_the_standard_is_accepted),
+        cmocka_unit_test(strict_what_the_standard_has_is_read),
         cmocka_unit_test(escapes_are_decoded),
         cmocka_unit_test(half_surrogate_pairs_and_bad_utf8_are_replaced),
         cmocka_unit_test(strings_of_every_length_and_content_are_kept),
