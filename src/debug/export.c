@@ -479,7 +479,7 @@ static bool make_run(Store *store, const Reading *r, RunRow *out, Error *err) {
     store_batch_run(&batch, NEW, r->head, json_string_data(&status),
                     json_object_get_c(r->document, "updated").i);
     store_batch_release(&batch, NEW);
-    bool ok = store_check_thread(json_string_data(&thread), err) &&
+    bool ok = store_check_new_thread(json_string_data(&thread), err) &&
               store_commit(store, &batch, err) && store_batch_made(store, &batch, 0, &made, err) &&
               store_find(store, made.thread, out, err);
     run_row_clear(&made);

@@ -219,7 +219,7 @@ static void fork_read(Request *q) {
     Loaded *from = &q->loaded;
     ChainWeight weight;
     if (q->job.err.code != ERR_NONE ||
-        (q->new_thread && !store_check_thread(q->new_thread, &q->job.err))) {
+        (q->new_thread && !store_check_new_thread(q->new_thread, &q->job.err))) {
         request_fail(q);
         return;
     }

@@ -33,7 +33,7 @@ static bool may_start(const Engine *e, const RunStart *start, Error *err) {
     }
     return engine_may_begin(e, err) && run_trace_valid(start, err) &&
            value_fits(e, start->input, "The input", err) &&
-           (!start->thread || !e->storage || store_check_thread(start->thread, err));
+           (!start->thread || !e->storage || store_check_new_thread(start->thread, err));
 }
 
 /* The batch that makes it is committed, and with it what it has done so far. */

@@ -311,7 +311,7 @@ static void replay_read(Request *q) {
     Loaded *l = &q->loaded;
     int64_t now = engine_time(q->engine);
     if (q->job.err.code == ERR_NONE &&
-        (!q->new_thread || store_check_thread(q->new_thread, &q->job.err))) {
+        (!q->new_thread || store_check_new_thread(q->new_thread, &q->job.err))) {
         l->image = image_renew_places(image_shift(l->image, now - l->at, true));
         l->at = l->row.updated = now;
         l->seq = l->row.head = l->row.last = 1;

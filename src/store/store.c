@@ -463,6 +463,13 @@ bool store_check_thread(const char *thread, Error *err) {
     return true;
 }
 
+bool store_check_new_thread(const char *thread, Error *err) {
+    if (!store_check_thread(thread, err)) return false;
+    return thread[strspn(thread, "0123456789")] ||
+           error_set(err, ERR_USAGE,
+                     "A thread cannot be called `%s`: a number names the run that has it.", thread);
+}
+
 static bool refuse_busy(Store *s, int64_t run, const char *owner, Error *err) {
     RunRow row = {0};
     bool found = false;

@@ -237,7 +237,7 @@ typedef struct StoreBatch {
  * checkpoint, and that nobody has, makes room.) */
 typedef struct StoreCreate {
     int64_t stand_in;
-    const char *thread; /* as store_check_thread() allows; NULL: named by its number, "run-17" */
+    const char *thread; /* as store_check_new_thread() allows; NULL: named by its number, "run-17" */
     const char *workflow;
     Json definition; /* its definition, to be kept by its content; or JSON_NONE and: */
     const char *key; /* what store_define() gave for it */
@@ -249,6 +249,8 @@ void store_batch_create(StoreBatch *b, const StoreCreate *c);
 bool store_batch_made(const Store *s, StoreBatch *b, size_t n, RunRow *out, Error *err);
 /* Whether that can be the name of a thread. */
 bool store_check_thread(const char *thread, Error *err);
+/* Whether a run that is new may have that name: a number is none, since it names the run that has it. */
+bool store_check_new_thread(const char *thread, Error *err);
 /* The lease of a run is released once the batch is committed. */
 void store_batch_release(StoreBatch *b, int64_t run);
 

@@ -482,6 +482,23 @@ def names_are_whole(world):
         s.ask("POST", "/runs", {long + "1": 1, long + "2": 1}).gives(400).says("takes no argument")
 
 
+def numbers_are_no_names(world):
+    """no new run is called like a number, so a number always means the run that has it: start, fork, replay, import"""
+    with Server(world) as s:
+        for thread in ("a", "b", "run.7", "7b"):
+            s.begin(thread, BRANCHES)
+            s.until(thread, "completed")
+        number = s.run("b").run
+        exported = s.ask("GET", "/debug/a/export").gives(200).json
+        for name in ("1", "2", str(number), "7", "007", "20260115"):
+            for reply in (s.ask("POST", "/runs", {"definition": flow_of(GRAPH), "thread": name}),
+                          s.ask("POST", "/runs/a/fork", {"new_thread": name}),
+                          s.ask("POST", "/runs/import", {"document": {**exported, "thread": name}})):
+                reply.gives(400).has(code="usage").says(f"called `{name}`", "a number names the run that has it")
+        world.same(s.run(str(number)).thread, "b")
+        world.same(len(s.ask("GET", "/runs").json.runs), 4)
+
+
 # ---- fuzzing ----
 
 ODD = [None, True, False, 0, -1, 1.5, 1e300, 2**63, -2**63, 10**40, "", "a", "\u0000", "a\u0000b", "\ufeff", "\U0001f4a9",
@@ -617,7 +634,8 @@ def main():
         return tap.finish("curl is not installed")
     routes(tap, pawl)
     for case in (errors_say_what_is_wrong, a_bad_request_does_nothing, too_many_requests_wait,
-                 head_options_etag_location, a_key_is_one_run, camel_case_and_the_aliases, names_are_whole):
+                 head_options_etag_location, a_key_is_one_run, camel_case_and_the_aliases, names_are_whole,
+                 numbers_are_no_names):
         wrong_with = try_case(case, pawl, 1)
         tap.case(wrong_with is None, name_of(case), wrong_with)
     return tap.finish()

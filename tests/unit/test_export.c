@@ -215,14 +215,14 @@ static void a_pruned_run_can_be_exported(void **state) {
 
 static void a_run_is_found_by_its_thread_whatever_it_is_called(void **state) {
     (void)state;
-    host_start("nodes: [{name: a, jq: '{x: 1}'}]\n", "2", NULL);
+    host_start("nodes: [{name: a, jq: '{x: 1}'}]\n", "2.", NULL);
     host_go();
     host_fresh();
     host_start("nodes: [{name: b, jq: '{x: 2}'}]\n", "other", NULL);
     host_go();
     host_fresh();
-    Json document = export_thread("2");
-    expect_json(json_object_get_c(document, "thread"), "\"2\"");
+    Json document = export_thread("2.");
+    expect_json(json_object_get_c(document, "thread"), "\"2.\"");
     json_unref(document);
     expect_gives(export_run(host.store, "77", &host.err), "(none)");
     expect_contains(host.err.msg, "77");
@@ -272,6 +272,7 @@ static void what_is_no_export_is_refused_with_a_sentence(void **state) {
         {"[\"version\"]", "1", "`version`"},
         {"[\"exported_at\"]", "\"x\"", "`exported_at`"},
         {"[\"thread\"]", "5", "`thread`"},
+        {"[\"thread\"]", "\"5\"", "a number names the run"},
         {"[\"thread\"]", "\"a\\u0000b\"", "`thread`"},
         {"[\"thread\"]", "\"\"", "thread"},
         {"[\"workflow\"]", "null", "`workflow`"},
