@@ -212,8 +212,8 @@ static void on_parsed(HostJob *job) {
     } else {
         if (job->err.code != ERR_BUSY) {
             if (json_parse_too_deep(&job->err)) job->err.code = ERR_LIMIT;
-            error_wrap(&job->err, job->err.code == ERR_LIMIT ? "The body is too much"
-                                                             : "The body is no JSON");
+            error_wrap(&job->err,
+                       job->err.code == ERR_LIMIT ? "The body is too much" : "The body is no JSON");
             error_fact(&job->err, "field", "body");
         }
         exchange_fail(x, &job->err);

@@ -237,7 +237,8 @@ typedef struct StoreBatch {
  * checkpoint, and that nobody has, makes room.) */
 typedef struct StoreCreate {
     int64_t stand_in;
-    const char *thread; /* as store_check_new_thread() allows; NULL: named by its number, "run-17" */
+    const char
+        *thread; /* as store_check_new_thread() allows; NULL: named by its number, "run-17" */
     const char *workflow;
     Json definition; /* its definition, to be kept by its content; or JSON_NONE and: */
     const char *key; /* what store_define() gave for it */
