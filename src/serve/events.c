@@ -115,8 +115,8 @@ static void on_gone(void *ctx) {
 
 /* ---- a place in the record of all runs ---- */
 
-/* Events of all runs come in the order in which they are recorded, once those from the record have been told. So all that is
- * older than the newest has been told, and a place names only the runs of the last moment, with where they are. While the
+/* Events of all runs that are held here come in the order in which they are recorded, once those from the record have been told.
+ * So all of them that is older than the newest has been told, and a place names only the runs of the last moment, with where they are. While the
  * record is read, run by run, it names all that were heard of. */
 
 static int64_t time_of(Json event) {
@@ -398,11 +398,29 @@ static Json no_place(const char *last, Error *err) {
     return json_none();
 }
 
+/* A place in the record of all runs, 0: its beginning. False: it is none. */
+static bool go_on_from(EventStream *v, Json place) {
+    Json since = json_object_get_c(place, "since"), runs = json_object_get_c(place, "runs");
+    Json number, cursor;
+    int64_t at = 0;
+    if (json_tag(place) != JSON_TAG_INT && json_kind(place) != JSON_OBJECT) return false;
+    if (!json_is_none(since) && !json_time_ms(since, &at)) return false;
+    v->since = at;
+    if (json_kind(runs) == JSON_OBJECT) json_put(&v->runs, json_ref(runs));
+    for (size_t pos = 0; json_object_next(v->runs, &pos, &number, &cursor);) {
+        v->times = json_object_set(v->times, json_ref(number), json_int(now_ms()));
+    }
+    return true;
+}
+
 /* Where it goes on; JSON_NONE: from now on, or, with *err, what came back is no place. Given. */
 static Json place_of(EventStream *v, const char *last, Error *err) {
     Json given = json_ref(json_object_get_c(v->args, "from"));
     v->args = json_object_remove(v->args, json_string_c("from"));
-    if (v->attach || !last || !last[0]) return given;
+    if (v->attach || !last || !last[0]) {
+        if (!v->thread && !json_is_none(given)) go_on_from(v, given);
+        return given;
+    }
     json_unref(given);
     if (v->thread) {
         char *end;
@@ -412,15 +430,9 @@ static Json place_of(EventStream *v, const char *last, Error *err) {
         return fine && cursor < INT64_MAX / 4 ? json_int(cursor) : no_place(last, err);
     }
     Json place = json_parse(last, strlen(last), &(JsonParseOptions){.max_depth = 4}, NULL);
-    Json runs = json_object_get_c(place, "runs"), number, cursor;
-    if (json_kind(place) != JSON_OBJECT ||
-        !json_time_ms(json_object_get_c(place, "since"), &v->since)) {
+    if (json_is_none(json_object_get_c(place, "since")) || !go_on_from(v, place)) {
         json_unref(place);
         return no_place(last, err);
-    }
-    if (json_kind(runs) == JSON_OBJECT) json_put(&v->runs, json_ref(runs));
-    for (size_t pos = 0; json_object_next(v->runs, &pos, &number, &cursor);) {
-        v->times = json_object_set(v->times, json_ref(number), json_int(now_ms()));
     }
     return place;
 }

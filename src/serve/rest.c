@@ -86,7 +86,8 @@ static void on_again(void *ctx, Json run, const Error *err) {
 
 static void on_reply(void *ctx, Json answer, const Error *err) {
     Exchange *x = ctx;
-    if (x->windowed && !x->server->closing) windows_done(x->server->windows, x->thread, !err);
+    if (x->windowed && !x->server->closing)
+        windows_done(x->server->windows, x->thread, !err && x->request);
     if (!x->request) {
         json_unref(answer);
         exchange_free(x);
@@ -268,10 +269,12 @@ static void ask(Exchange *x, Json body) {
         exchange_fail(x, &err);
         return;
     }
+    x->starts = false; /* it is counted by what lets it in */
     if (!auth_allows(x->server, &x->asker, op, x->args, &err)) {
         exchange_refuse(x, 403, "forbidden", "%s", err.msg);
         return;
     }
+    x->starts = !strcmp(op->name, "run_start");
     find_thread(x);
     if (x->thread) windows_touch(x->server->windows, x->thread);
     if (!strcmp(op->name, "run_start")) {

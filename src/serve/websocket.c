@@ -24,6 +24,7 @@
 #include "json_print.h"
 #include "mem.h"
 
+#include <stdio.h>
 #include <string.h>
 
 enum {
@@ -81,7 +82,8 @@ typedef struct TalkCall {
     const Operation *op;
     const struct Word *word; /* NULL: it was asked for by its own name */
     Json id, session, args;
-    bool windowed; /* it has a window (windows.h), until it is done */
+    bool windowed;                    /* it has a window (windows.h), until it is done */
+    char by[sizeof((Asker){0}.name)]; /* who asks; it outlives the talk */
 } TalkCall;
 
 typedef struct TalkEvents {
@@ -317,7 +319,7 @@ static void on_reply(void *ctx, Json answer, const Error *err) {
 
 static void do_call(TalkCall *c) {
     Client *client = c->talk->server->options.client;
-    const char *by = c->talk->asker.name[0] ? c->talk->asker.name : NULL;
+    const char *by = c->by[0] ? c->by : NULL;
     if (c->op->read || c->op->make || !operation_is_of_run(c->op)) {
         operation_call(client_host(client), c->op->name, json_ref(c->args),
                        (Reply){.give = on_reply, .ctx = c, .by = by});
@@ -448,6 +450,7 @@ static bool begin_call(Talk *t, Json message, Error *err) {
                     .id = json_ref(id),
                     .session = json_ref(said),
                     .args = args};
+    snprintf(c->by, sizeof c->by, "%s", t->asker.name);
     if (c->next) c->next->prev = c;
     t->calls = c;
     t->ncalls++;

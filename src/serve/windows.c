@@ -204,11 +204,6 @@ void windows_done(Windows *all, const char *thread, bool ok) {
     window_done(w);
 }
 
-void windows_drop(Windows *all, const char *thread) {
-    Window *w = find(all, thread);
-    if (w && w->events) window_free(w);
-}
-
 /* ---- names ---- */
 
 char *thread_of_id(const Host *host, const char *id, size_t len) {

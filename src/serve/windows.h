@@ -33,8 +33,6 @@ void windows_done(Windows *w, const char *thread, bool ok);
 void windows_keep(Windows *w, const char *thread);
 /* Somebody has asked for something of it. */
 void windows_touch(Windows *w, const char *thread);
-/* Nobody asks for it any more: the run settles as it is. Not from what its session tells. */
-void windows_drop(Windows *w, const char *thread);
 size_t windows_count(const Windows *w);
 
 /* The thread that an id of a session, "debug-17-...", a number or a name means; given. host: NULL: none of this process. */

@@ -284,13 +284,13 @@ def api_errors_end_with_a_person(world):
                                      ("404", "request", 404, 1), ("truncated", "truncated", 200, 1)):
         with ModelServer(*[step] * 2) as model:
             by_server(world, model, "attempts: 2")
-            answer = world("run", "flow.yaml", "--thread", step, "--json",
+            answer = world("run", "flow.yaml", "--thread", f"t{step}", "--json",
                            env={"TEST_KEY": KEY, "no_proxy": "127.0.0.1"})
             prompt = asked(answer)["prompt"]
             world.same((prompt["prompt"], prompt["error"]["kind"], prompt["error"]["status"]),
                        ("Say hello", kind, status))
             world.same(len(model.requests), asks, f"how often {step} was asked")
-        done = world("resume", step, "--value", '{"response": "mine"}', "--json").gives(DONE).json
+        done = world("resume", f"t{step}", "--value", '{"response": "mine"}', "--json").gives(DONE).json
         world.same(done["state"]["response"], "mine")
 
 

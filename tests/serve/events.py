@@ -329,6 +329,31 @@ def the_end_of_a_run_is_told_once(world):
         first.stop = True
 
 
+def from_the_beginning_in_two_goes(world):
+    """who reads all runs from=0 and is cut off goes on by an id, and has each step once"""
+    with Server(world, "--rate", 100000) as s:
+        count = 60
+        for i in range(count):
+            s.begin(f"t{i}", SHORT)
+        s.until(f"t{count - 1}", "completed")
+        time.sleep(0.1)
+        got, last = [], None
+        with s.events("/events?from=0") as stream:
+            for event in stream:
+                got.append(event)
+                last = event.id or last
+                if len(got) == 50:
+                    break
+        with s.events("/events", last=last, timeout=3) as stream:
+            try:
+                for event in stream:
+                    got.append(event)
+            except OSError:
+                pass
+        ends = sorted(e.data.thread for e in got if e.name == "node.completed")
+        world.same(ends, sorted(f"t{i}" for i in range(count)))
+
+
 def a_place_among_many_runs_is_short(world):
     """an id of /events names the runs of the last moment, however many are under way"""
     with Server(world, "--rate", 100000) as s:
@@ -379,7 +404,7 @@ def a_run_that_is_deleted_ends_its_streams(world):
             world.same([(e.name, e.data.code) for e in told], [("problem", "not_found")])
 
 
-CASES = [starts_that_are_listened_to, from_now_on, the_end_of_a_run_is_told_once, a_place_among_many_runs_is_short, a_slow_reader_has_all,
+CASES = [starts_that_are_listened_to, from_the_beginning_in_two_goes, from_now_on, the_end_of_a_run_is_told_once, a_place_among_many_runs_is_short, a_slow_reader_has_all,
          a_run_that_is_deleted_ends_its_streams, every_event_once_over_deaths, every_event_of_all_runs_once, a_run_that_waits_goes_on,
          whoever_comes_back_after_the_end_is_told_so, types_in_both_vocabularies, a_run_of_another_process,
          orphans_are_all_taken_over, a_client_that_never_reads]

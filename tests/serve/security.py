@@ -659,6 +659,12 @@ def who_did_what(world):
             s.until("w", "interrupted")
             talk.call("run_update", {"thread": "w", "set": [[["n"], 1]]})
         world.same(history(s, "w"), [["started", "ann"], ["updated", "ann"]])
+        for i in range(20):  # whoever goes at once is known all the same
+            with s.talk() as talk:
+                talk.say("workflow_put", {"name": "gone", "text": ASK})
+                talk.say("run_replay", {"thread": "t", "new_thread": f"gone{i}"})
+        world.until(lambda: s.ask("GET", "/workflows/gone").status == 200, "what they asked for is done")
+        world.same({v.by for v in s.ask("GET", "/workflows/gone").json.versions}, {"ann"})
     shown = world("history", "t").gives(0).out
     if "completed by bob" not in shown or "updated by ann" not in shown:
         raise Broken(f"the history does not say who: {shown}")
