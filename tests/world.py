@@ -8,11 +8,14 @@ must have happened. Where time itself is the subject, as with timeouts, a case i
 its times from the world (ms, seconds, nap): what fails with short times is tried with longer ones.
 """
 
+import ast
+import inspect
 import json
 import os
 import shutil
 import signal
 import subprocess
+import sys
 import tempfile
 import time
 import traceback
@@ -197,9 +200,22 @@ def try_case(case, pawl, pace):
     return None
 
 
+def forgotten(cases):
+    """Functions of the program that take a world as cases do, and that nothing in it names or runs."""
+    here = sys.modules["__main__"]
+    tree = ast.parse(Path(here.__file__).read_text())
+    named = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)}
+    return [name for name, value in vars(here).items()
+            if inspect.isfunction(value) and value.__module__ == "__main__" and value not in cases
+            and list(inspect.signature(value).parameters) == ["world"] and name not in named]
+
+
 def run_all(cases, pawl):
     """Exit code 0 when all promises hold."""
     tap = Tap()
+    all_are_meant = len(sys.argv) == 2
+    if all_are_meant and (lost := forgotten(cases)):
+        tap.case(False, "every case of the file runs", f"these do not: {', '.join(lost)}")
     for case in cases:
         for pace in getattr(case, "paces", (1,)):
             if pace > 1:

@@ -415,6 +415,6 @@ def example_tdd_ends_its_loops(world):
 
 if __name__ == "__main__":
     here = sys.modules["__main__"]
-    cases = [case for prefix in ("person_", "confirm_", "record_", "command_", "api_", "nobody_",
+    cases = [case for prefix in ("person_", "mode_", "confirm_", "record_", "command_", "api_", "nobody_",
                                  "example_") for case in cases_of(here, prefix)]
     sys.exit(run_all(cases, sys.argv[1]))

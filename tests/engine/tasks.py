@@ -717,7 +717,7 @@ def scope_of_background(world):
     world.same((scopes["foregroundScope"]["a"], scopes["backgroundScope"]["b"]), (1, 2))
 
 
-def scopes_of_what_is_ended(world):
+def scope_of_what_is_ended(world):
     """S4: a task that is ended before it sets anything has shown its scope all the same"""
     answer = play(world, background(shell(waits_for("begun")), lingers("b; touch begun"), id_="b"),
                   concurrent(fails(), hangs(), id_="c"),
