@@ -53,6 +53,7 @@ void asking_begin_serving(Asking *a, const Common *common, const ServingPlace *p
                              .bounds = {.root = place->folder ? place->folder : common->root,
                                         .net = common->net,
                                         .kinds = place->kinds,
+                                        .apart = place->apart,
                                         .inside = place->folder},
                              .secrets = common->secrets,
                              .key_file = common->key_file,

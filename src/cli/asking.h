@@ -30,6 +30,7 @@ typedef struct ServingPlace {
     const SafeRoot
         *folder; /* that runs are started in, and confined to; NULL: this one, and they are not */
     const bool *kinds; /* of nodes that run (bounds.h); NULL: all */
+    bool apart;        /* those who start runs are told apart (bounds.h) */
 } ServingPlace;
 void asking_begin_serving(Asking *a, const Common *common, const ServingPlace *place);
 int asking_end(Asking *a); /* a->code */

@@ -301,6 +301,7 @@ static int act(void *ctx) {
     asking_begin_serving(&s.asking, &args->common,
                          &(ServingPlace){.workflows = args->workflows,
                                          .folder = args->folder,
+                                         .apart = args->auth,
                                          .kinds = args->narrows ? args->kinds : NULL});
     Error err = ERROR_INIT;
     TracingOptions traced = {.loop = &s.asking.loop,

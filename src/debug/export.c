@@ -68,11 +68,38 @@ static Json definition_in(Json change) {
                : json_none();
 }
 
+/* Who started a run is known only to the store that it was started in. The starter is there from the first image to the
+ * last, or not at all: a change says it where it writes all of the image or of the run's part. Consumes image. */
+static Json without_starter(Json image) {
+    bool says = json_array_len(json_array_get(image, IMAGE_RUN)) > IMAGE_STARTER;
+    return says ? image_of_starter(image, NULL) : image;
+}
+
+static Json patch_without_starter(Json patch) {
+    for (size_t i = 0; i < json_array_len(patch); i++) {
+        Json change = json_array_get(patch, i), path = json_array_get(change, 0);
+        Json value = json_array_get(change, 1), first = json_array_get(path, 0);
+        bool is_path = json_kind(path) == JSON_ARRAY, whole = is_path && !json_array_len(path);
+        bool head = json_array_len(path) == 1 && json_tag(first) == JSON_TAG_INT &&
+                    first.i == IMAGE_RUN && json_array_len(change) == 2;
+        if (whole) {
+            value = without_starter(json_ref(value));
+        } else if (head && json_array_len(value) > IMAGE_STARTER) {
+            value = json_array_slice(json_ref(value), 0, IMAGE_STARTER);
+        } else {
+            continue;
+        }
+        patch = json_array_set(patch, i, json_array_set(json_ref(change), 1, value));
+    }
+    return patch;
+}
+
 static bool write_row(void *ctx, const Checkpoint *c) {
     Writing *w = ctx;
     if (c->seq > w->last) return false;
-    Json patch = chain_decode(c->patch, c->patch_len, NULL);
-    Json snapshot = c->snapshot ? chain_decode(c->snapshot, c->snapshot_len, NULL) : json_null();
+    Json patch = patch_without_starter(chain_decode(c->patch, c->patch_len, NULL));
+    Json snapshot = c->snapshot ? without_starter(chain_decode(c->snapshot, c->snapshot_len, NULL))
+                                : json_null();
     Json result = c->result_len ? chain_decode(c->result, c->result_len, NULL) : json_null();
     w->bytes += json_size(patch) + json_size(snapshot) + json_size(result);
     w->large = w->bytes > EXPORT_MAX;
@@ -375,10 +402,14 @@ static bool check_image(const Reading *r, const Row *row, Error *err) {
                          "This export is damaged: checkpoint %" PRId64 " does not hold a run (%s).",
                          row->seq, why.msg);
     }
-    Json key = json_array_get(json_array_get(row->image, IMAGE_RUN), IMAGE_DEFINITION);
+    Json head = json_array_get(row->image, IMAGE_RUN);
+    Json key = json_array_get(head, IMAGE_DEFINITION);
     Json snapshot = json_array_get(row->fields, ROW_SNAPSHOT);
     if (json_kind(key) != JSON_NULL && json_is_none(json_object_get(r->definitions, key))) {
         return bad_image(row, "is of a workflow that is not in it.", err);
+    }
+    if (json_array_len(head) > IMAGE_STARTER) {
+        return bad_image(row, "says who started the run, which only its store knows.", err);
     }
     if (json_kind(snapshot) == JSON_NULL) return true;
     Json change = json_diff(row->image, snapshot);

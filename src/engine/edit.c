@@ -229,6 +229,7 @@ static void fork_read(Request *q) {
                      .key = from->row.definition,
                      .at = engine_time(e)};
     from->image = image_renew_places(image_shift(from->image, engine_time(e) - from->at, true));
+    from->image = image_of_starter(from->image, q->by);
     request_create(q, &c, on_forked);
     batch_copied_image(q, c.stand_in, from->step, &weight);
     StoreBatch *batch = storage_batch(e->storage);

@@ -541,6 +541,7 @@ void run_free(Run *run) {
     json_unref(run->debug);
     json_unref(run->by_hand);
     json_unref(run->by);
+    json_unref(run->starter);
     choices_clear(run);
     mem_free(run->folder_path);
     mem_free(run->own_folder);

@@ -43,7 +43,7 @@ static const ShapeName image_shapes[] = {
     {"POSITION", "int(0..3)"},
     {"RUN",
      "[text|null, object|null, int(1..999999999999), text|null, TIME, text|null, text|null, ANY?, "
-     "[STEPS, COUNT, STEPS]|null?, [FETCHED...]|null?, [text, text|null, text|null]|null?]"},
+     "[STEPS, COUNT, STEPS]|null?, [FETCHED...]|null?, [text, text|null, text|null]|null?, text|null?]"},
     {"FETCHED", "[NUMBER, object]"},
     {"NUMBER", "int(1..999999999999)"},
     {"FRAME", "[int(0..999999999999), int(0..4294967295), [LEVEL, LEVEL...], WAIT, EXTRA?]"},
@@ -350,4 +350,14 @@ Json image_shift(Json image, int64_t by, bool waits) {
 
 Json image_renew_places(Json image) {
     return change_frames(image, NULL);
+}
+
+Json image_of_starter(Json image, const char *by) {
+    Json head = json_ref(json_array_get(image, IMAGE_RUN));
+    if (by) {
+        head = json_array_set(head, IMAGE_STARTER, json_string_c(by));
+    } else if (json_array_len(head) > IMAGE_STARTER) {
+        head = json_array_slice(head, 0, IMAGE_STARTER);
+    }
+    return json_array_set(image, IMAGE_RUN, head);
 }

@@ -1,7 +1,8 @@
 /* image.h - everything a run is, as one JSON value.
  *
  *     image  = [run, frames]
- *     run    = [status, error, next_frame, mode, deadline, definition, folder, debug, only, fetched, trace]
+ *     run    = [status, error, next_frame, mode, deadline, definition, folder, debug, only, fetched, trace,
+ *               starter]
  *     frames = {"1": frame, "2": frame, ...}                 those that have not ended
  *     frame  = [parent, branch, levels, wait, extra]         parent 0: the root frame
  *     levels = [level, ...]                                  lowest first; the last one runs
@@ -24,7 +25,7 @@
  * `folder` is where the run was started. `debug` is a debugger's own (hooks.h), `only` the one node
  * that runs, [frame, depth, steps before it]; `fetched` has the tests that were read when their task began
  * (fetched.h), [number, definition] for each that levels are inside of; `trace` is the trace that the run belongs to
- * (run_trace.h). All four are there only when there is something to say.
+ * (run_trace.h); `starter` is who started it (RunStart.by). All five are there only when there is something to say.
  * `extra` of a frame is null or {held: since when its clocks stand still, inject: [what has not begun]}, and `injected` of a
  * level: the node that the workflow does not have (INJECTED_ID and so on below), or the number of the fetched test that it is
  * inside of.
@@ -50,6 +51,8 @@ enum {
     IMAGE_ONLY,
     IMAGE_FETCHED,
     IMAGE_TRACE,
+    IMAGE_STARTER,
+    IMAGE_RUN_END, /* at most */
 };
 enum { IMAGE_PARENT, IMAGE_BRANCH, IMAGE_LEVELS, IMAGE_WAIT, IMAGE_EXTRA };
 enum {
@@ -94,6 +97,8 @@ int64_t time_moved(int64_t at, int64_t by);
 /* The image with every deadline `by` milliseconds later and, with waits, every time that a frame waits
  * for too; consumes it. */
 Json image_shift(Json image, int64_t by, bool waits);
+/* The image of a run that `by` starts; NULL: nobody said who. Consumes it. */
+Json image_of_starter(Json image, const char *by);
 /* The image with other places for the work that is under way in it; consumes it. */
 Json image_renew_places(Json image);
 

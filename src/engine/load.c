@@ -328,6 +328,8 @@ static void load_head(Run *run, Json head) {
                            : NULL;
     json_put(&run->error, json_kind(error) == JSON_NULL ? json_none() : json_ref(error));
     run_trace_load(run, json_array_get(head, IMAGE_TRACE));
+    Json starter = json_array_get(head, IMAGE_STARTER);
+    json_put(&run->starter, json_kind(starter) == JSON_STRING ? json_ref(starter) : json_none());
     Json only = json_array_get(head, IMAGE_ONLY);
     run->only =
         json_kind(only) == JSON_ARRAY

@@ -62,7 +62,7 @@ Json run_image_head(const Run *run) {
     Json fetched = fetched_image(run);
     bool has_fetched = json_kind(fetched) == JSON_ARRAY;
     const RunOnly *only = &run->only;
-    Json parts[IMAGE_TRACE + 1] = {
+    Json parts[IMAGE_RUN_END] = {
         [IMAGE_STATUS] = ended ? json_string_c(run_status_names[run->status]) : json_null(),
         [IMAGE_ERROR] = or_null(run->error),
         [IMAGE_NEXT_FRAME] = json_int(run->next_frame),
@@ -76,8 +76,9 @@ Json run_image_head(const Run *run) {
                                             json_int(only->step)),
         [IMAGE_FETCHED] = has_fetched ? fetched : json_null(),
         [IMAGE_TRACE] = run->trace ? run_trace_image(run) : json_null(),
+        [IMAGE_STARTER] = or_null(run->starter),
     };
-    size_t n = IMAGE_TRACE + 1;
+    size_t n = IMAGE_RUN_END;
     while (n > IMAGE_RUN_FIELDS && json_kind(parts[n - 1]) == JSON_NULL) n--;
     return json_array_from(parts, n);
 }

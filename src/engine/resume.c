@@ -79,6 +79,7 @@ static void begin(Run *run, const RunStart *start) {
     if (main->timeout_ms) run->deadline = engine_time(run->engine) + main->timeout_ms;
     run_set_deadline(run);
     run_trace_begin(run, start);
+    if (start->by) run->starter = json_string_c(start->by);
     run_set_by(run, start->by);
     run_tell_start(run, false);
     Frame *f = frame_new(run, NULL, 0);

@@ -313,6 +313,7 @@ static void replay_read(Request *q) {
     if (q->job.err.code == ERR_NONE &&
         (!q->new_thread || store_check_new_thread(q->new_thread, &q->job.err))) {
         l->image = image_renew_places(image_shift(l->image, now - l->at, true));
+        l->image = image_of_starter(l->image, q->by);
         l->at = l->row.updated = now;
         l->seq = l->row.head = l->row.last = 1;
     }

@@ -104,6 +104,7 @@ struct Run {
     Json debug;   /* the debugger's own; null: none */
     Json by_hand; /* what a person changes with the record that comes next, as HOOK_CHANGE has it */
     bool by_hand_after; /* after the node that it is of */
+    Json starter;       /* who started it (RunStart.by); JSON_NONE: nobody said */
     Json by;      /* who asks for what is recorded now (run_set_by()); JSON_NONE: nobody said */
     bool by_told; /* something was recorded with it */
     bool by_once; /* it is said with one record more */

@@ -79,9 +79,10 @@ uv_loop_t *step_loop(const Step *step);
 const char *step_thread(const Step *step); /* of the run */
 /* The folder that the run was started in: commands run there, and relative paths begin there. */
 const char *step_folder(const Step *step);
-/* A text that runs have in common if they go by the same definition, and no others; a node that a debugger has put in or
- * edited has one of its own. Given. */
-Json step_definition(const Step *step);
+/* A text that runs have in common if they go by the same definition and, where those who start runs are told apart
+ * (base/bounds.h), were started by the same; and no others. One that nobody knows who started has a text of its own, and so
+ * has a node that a debugger has put in or edited. Given. */
+Json step_realm(const Step *step);
 /* The environment of what the run starts: "NAME=value" and a NULL at the end. */
 const char *const *step_environment(const Step *step);
 /* The trace context of this attempt, for whatever it asks or starts. False: the run belongs to no trace.

@@ -898,16 +898,29 @@ const char *step_folder(const Step *s) {
 }
 
 /* Without a store a definition has no key. */
-Json step_definition(const Step *s) {
-    const Run *run = s->run;
-    const Flow *flow = s->node->graph->flow;
-    if (flow != run->flow) {
-        return json_string_fmt("injected %llu", (unsigned long long)flow->serial);
-    }
+static Json definition_of(const Run *run) {
     if (json_kind(run->definition) == JSON_STRING) return json_ref(run->definition);
     const char *key = run->row.definition;
     return key && *key ? json_string_c(key)
                        : json_string_fmt("flow %llu", (unsigned long long)run->flow->serial);
+}
+
+Json step_realm(const Step *s) {
+    const Run *run = s->run;
+    const Flow *flow = s->node->graph->flow;
+    Json realm = flow == run->flow
+                     ? definition_of(run)
+                     : json_string_fmt("injected %llu", (unsigned long long)flow->serial);
+    if (!run->engine->options.bounds.apart) return realm;
+    bool known = json_kind(run->starter) == JSON_STRING;
+    Json whose = known         ? json_ref(run->starter)
+                 : run->loaded ? json_string_fmt("run %lld", (long long)run->row.run)
+                               : json_string_c("");
+    Json all = json_string_fmt("%s %s %.*s", json_string_data(&realm), known ? "by" : "of",
+                               (int)json_string_len(whose), json_string_data(&whose));
+    json_unref(whose);
+    json_unref(realm);
+    return all;
 }
 
 const char *const *step_environment(const Step *s) {

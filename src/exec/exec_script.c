@@ -263,6 +263,12 @@ typedef struct Given {
     Json env, vars;
 } Given;
 
+static void give_realm(const Step *step, Given *given) {
+    Json realm = step_realm(step);
+    buf_add(&given->realm, json_string_data(&realm), json_string_len(realm));
+    json_unref(realm);
+}
+
 /* The workflow's file is where the run was started unless it has a whole path. One that was read from a
  * standard input has no folder of its own; and in one that others can write to, others could put modules. */
 static void give_home(const Step *step, Given *given) {
@@ -332,9 +338,7 @@ static bool give_all(Step *step, const ScriptKind *kind, Given *given, Error *er
             kind->word, kind->word);
     }
     if (!exec_size_fits(step, PYTHON_MAX_OUTPUT, OUTPUT_MAX, err)) return false;
-    Json definition = step_definition(step);
-    buf_add(&given->realm, json_string_data(&definition), json_string_len(definition));
-    json_unref(definition);
+    give_realm(step, given);
     give_home(step, given);
     if (!give_program(step, given, err)) return false;
     given->vars = json_object();
@@ -567,9 +571,7 @@ static void exec_script_evaluate(Step *step, const Expr *expr, Json result) {
         inner = json_object_with(inner, "result", json_ref(result));
         request = json_object_with(request, "request", inner);
     }
-    Json definition = step_definition(step);
-    buf_add(&given.realm, json_string_data(&definition), json_string_len(definition));
-    json_unref(definition);
+    give_realm(step, &given);
     give_home(step, &given);
     Script *script = mem_zalloc(sizeof *script);
     script->scripts = scripts;

@@ -695,10 +695,71 @@ def who_changed_a_run_under_way(world):
         world.same(history(s, "o"), [["cancelled", "bob"]])
 
 
+MARKS = """name: marks
+nodes:
+  - name: mark
+    python: |
+      import sys
+      seen = list(getattr(sys, "seen", []))
+      sys.seen = seen + [state["who"]]
+      return {"seen": seen}
+  - {name: ask, approval: {prompt: Go?, options: [go]}}
+  - name: again
+    python: |
+      import sys
+      return {"later": list(getattr(sys, "seen", []))}
+"""
+
+
+def workers_of_others(world):
+    """runs that were started with different tokens share no interpreter, not after a resume and a restart either"""
+    admin, ann, bob = (token(world, name, scope) for name, scope in
+                       (("admin", "admin"), ("ann", "run"), ("bob", "run")))
+
+    def start(s, thread, who):
+        body = {"workflow": "marks", "thread": thread, "input": {"who": thread}}
+        s.ask("POST", "/runs", body, token=who).gives(201)
+        s.until(thread, "interrupted")
+        return s.ask("GET", f"/runs/{thread}/state", token=who).json.state["seen"]
+
+    def resume(s, thread, who):
+        s.ask("POST", f"/runs/{thread}/resume", {"decision": "go"}, token=who).gives(200)
+        s.until(thread, "completed")
+        return s.ask("GET", f"/runs/{thread}/state", token=who).json.state["later"]
+
+    with Server(world, "--auth", token=admin, env={"PAWL_WORKERS": "1"}) as s:
+        s.ask("PUT", "/workflows/marks", {"text": MARKS}).gives(200)
+        world.same(start(s, "a1", ann), [], "what ann's first run finds")
+        world.same(start(s, "a2", ann), ["a1"], "what her next finds")
+        world.same(start(s, "b1", bob), [], "what bob's finds")
+        s.ask("POST", "/runs/a2/fork", {"new_thread": "b2"}, token=bob).gives(200)
+        world.same(start(s, "a3", ann), [], "what ann's finds after bob's")
+        world.same(resume(s, "b2", bob), [], "what bob's fork of hers finds")
+        world.same(start(s, "a4", ann), [], "what ann's finds after it")
+        world.same(resume(s, "a1", bob), ["a4"], "what hers finds when bob resumes it")
+        s.ask("POST", "/runs/a3/replay", {"new_thread": "b3"}, token=bob).gives(200)
+        s.until("b3", "interrupted")
+        world.same(resume(s, "b1", bob), [], "what bob's finds after his replay")
+        s.stop()
+        s.start()
+        world.same(start(s, "a5", ann), [], "what ann's finds after a restart")
+        world.same(resume(s, "b3", ann), [], "what bob's finds after that, though she resumes it")
+        world.same(resume(s, "a2", ann), [], "what hers finds after his")
+        world.same(start(s, "a6", ann), [], "what her next finds")
+        world.same(resume(s, "a3", ann), ["a6"], "what an older one finds then")
+    world("resume", "a4", "--decision", "go", "-q").gives(0)
+    body = {"workflow": "marks", "input": {"who": "c"}}
+    with Server(world) as s:
+        for thread, found in (("c1", []), ("c2", ["c"])):
+            s.ask("POST", "/runs", {**body, "thread": thread}).gives(201)
+            s.until(thread, "interrupted")
+            world.same(s.ask("GET", f"/runs/{thread}/state").json.state["seen"], found, "without tokens")
+
+
 CASES = [from_another_site, looking_from_another_site, only_with_a_token, tokens_in_no_log, scopes_of_every_row, signing_in, names_of_the_server, at_other_addresses,
          tokens_that_root_makes, certificates_that_are_renewed, sockets_that_are_handed_over,
          names_that_lead_elsewhere, lines_that_end_early, bodies_that_are_too_much, bodies_that_are_no_json, askers_that_take_turns, connections_that_are_too_many, runs_that_are_too_many, two_readings, whoever_leaves_at_once,
-         readiness_for_many, metrics_of_queues, secrets_stay_hidden, who_did_what, who_changed_a_run_under_way]
+         readiness_for_many, metrics_of_queues, secrets_stay_hidden, who_did_what, who_changed_a_run_under_way, workers_of_others]
 
 if __name__ == "__main__":
     sys.exit(run_all(CASES, sys.argv[1]))

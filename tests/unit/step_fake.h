@@ -102,7 +102,7 @@ const char *step_folder(const Step *step) {
     return step->folder;
 }
 
-Json step_definition(const Step *step) {
+Json step_realm(const Step *step) {
     return json_string_c(step->definition ? step->definition : "definition");
 }
 

@@ -237,6 +237,38 @@ static void a_run_without_a_checkpoint_has_nothing_to_export(void **state) {
     run_row_clear(&row);
 }
 
+/* Who started a run is of the store that it was started in: no document says it, and none is believed. */
+static void who_started_a_run_stays_at_home(void **state) {
+    (void)state;
+    host_file("sub.yaml", "nodes: [{name: p, jq: '{p: 1.0}'}, {name: q, jq: '{q: 1}'}]\n");
+    Flow *flow = host_flow(BRANCHED);
+    Run *run =
+        engine_start_now(host.engine, flow, &(RunStart){.thread = "t", .by = "ann"}, &host.err);
+    assert_non_null(run);
+    flow_unref(flow);
+    host_go();
+    host_fresh();
+    RunRow row = row_of(host.store, "t");
+    Json image = chain_image(host.store, row.run, row.head, NULL, &host.err);
+    expect_json(json_array_get(json_array_get(image, IMAGE_RUN), IMAGE_STARTER), "\"ann\"");
+    json_unref(image);
+    for (int pruned = 0; pruned < 2; pruned++) {
+        PruneReport report = {0};
+        assert_true(!pruned || chain_prune(host.store, &row, &(PruneRule){.keep_last = 4}, &report,
+                                           &host.err));
+        Json document = through_text(export_thread("t"));
+        char *text = json_to_text(json_object_get_c(document, "checkpoints"));
+        if (strstr(text, "null,\"ann\"]")) fail_msg("%s", text);
+        free(text);
+        Store *s = other_store("memory:");
+        RunRow to = import_into(s, document);
+        expect_sound(s);
+        run_row_clear(&to);
+        store_close(s);
+    }
+    run_row_clear(&row);
+}
+
 /* ---- what is no export ---- */
 
 static bool has_run(void *ctx, const RunRow *row) {
@@ -314,6 +346,9 @@ static void what_is_no_export_is_refused_with_a_sentence(void **state) {
         {"[\"checkpoints\", 1, 7]", "[[[0], []]]", "does not hold a run"},
         {"[\"checkpoints\", 1, 7]", "[[[1], null]]", "does not hold a run"},
         {"[\"checkpoints\", 1, 7]", "[[[0, 5], \"odd\"]]", "a workflow that is not in it"},
+        {"[\"checkpoints\", 1, 7]",
+         "[[[0], [null, null, 2, \"autonomous\", 0, null, null, null, null, null, null, \"eve\"]]]",
+         "says who started the run"},
         {"[\"checkpoints\", 1, 8]", "{}", "not what its change makes"},
     };
     host_run("nodes: [{name: a, jq: '{x: 1}'}, {name: b, jq: '{y: 1}'}]\n", NULL);
@@ -428,6 +463,7 @@ int main(void) {
         TEST_ALL(an_imported_run_goes_on),
         TEST(a_workflow_that_was_taken_later_comes_along),
         TEST_ALL(a_pruned_run_can_be_exported),
+        TEST_ALL(who_started_a_run_stays_at_home),
         TEST(a_run_is_found_by_its_thread_whatever_it_is_called),
         TEST(a_run_without_a_checkpoint_has_nothing_to_export),
         TEST(what_is_no_export_is_refused_with_a_sentence),
