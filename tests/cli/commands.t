@@ -213,7 +213,7 @@ The manual page has every command
     .SS pawl fork [OPTION...] THREAD[@SEQ]
     .SS pawl update [OPTION...] THREAD[@SEQ]
     .SS pawl check [OPTION...] FILE...
-    .SS pawl graph [OPTION...] FILE
+    .SS pawl graph [OPTION...] [FILE]
     .SS pawl kinds [OPTION...] [NAME]
     .SS pawl schema [OPTION...] [DIALECT]
     .SS pawl store [OPTION...] info|check|compact|backup [FILE]

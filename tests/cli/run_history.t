@@ -195,3 +195,24 @@ Tasks are shown with their titles
     ["run_shell-2","Fail","started"]
     ["run_shell-2","Fail","failed"]
     ["run_tasks","All of it","failed"]
+
+The workflow of a run is drawn from its record, also when its file has changed or is gone
+    $ printf 'name: w\nnodes:\n  - {name: a, jq: "{a: 1}"}\n  - {name: b, jq: .}\n' > w.yaml
+    $ pawl run w.yaml --thread w -q >/dev/null; pawl graph w.yaml > before; rm w.yaml
+    $ pawl graph --run w | diff before - && echo the same
+    the same
+    $ pawl graph --run w@1 --json | pawl eval -c '[.file, .name, (.nodes | map(.line))]'
+    ["w.yaml","w",[3,4]]
+    $ mkdir other; cd other; pawl graph --run w --json --store sqlite:../.pawl/pawl.db | pawl eval -r .file | sed 's|.*/\([^/]*/[^/]*\)$|\1|' | grep -c /w.yaml
+    1
+    $ pawl graph --run nobody
+    2> pawl graph: There is no thread `nobody` in sqlite:.pawl/pawl.db. `pawl runs` lists all threads.
+    [2]
+    $ pawl graph --run w w.yaml
+    2> pawl graph: it draws a file or a run, not both.
+    2> Try `pawl help graph`.
+    [2]
+    $ pawl graph --run w --format png
+    2> pawl graph: --format is dot, mermaid or json, not `png`.
+    2> Try `pawl help graph`.
+    [2]

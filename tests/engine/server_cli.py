@@ -132,7 +132,7 @@ def test_answers_are_the_same_as_here(world):
         (WAITING, "run", "w.yaml", "--thread", "v", "--stream", "values"),
         (WAITING, "run", "w.yaml", "--thread", "b", "--break", "two", "--json"),
         (DONE, "check", "w.yaml", "--json"), (DONE, "check", "w.yaml"),
-        (DONE, "graph", "w.yaml"), (DONE, "graph", "w.yaml", "--format", "mermaid"),
+        (DONE, "graph", "w.yaml"), (DONE, "graph", "--run", "t"), (DONE, "graph", "w.yaml", "--format", "mermaid"),
         (DONE, "kinds", "--json"), (DONE, "kinds", "jq"), (DONE, "schema", "tasks"),
         (DONE, "store", "check", "--json"), (DONE, "store", "info", "--json"),
         (DONE, "prune", "--keep-last", "2", "--json"), (DONE, "secret", "list", "--json"),
