@@ -10,6 +10,12 @@ static const YamlNode *text_of(const YamlNode *map, const char *key) {
     return value && value->kind == YAML_SCALAR ? value : NULL;
 }
 
+/* Null is nothing. */
+static const YamlPair *given(const YamlNode *map, const char *key) {
+    const YamlPair *pair = yaml_pair(map, key);
+    return pair && !yaml_is_null(pair->value) ? pair : NULL;
+}
+
 void check_url(Loader *ld, const YamlNode *url) {
     if (url->kind != YAML_SCALAR || !url_is_other(url->text)) return;
     report_at(ld->reporter, url->spot,
@@ -19,8 +25,8 @@ void check_url(Loader *ld, const YamlNode *url) {
 
 static void check_json_assertion(Loader *ld, const YamlNode *item) {
     const YamlNode *query = text_of(item, "query");
-    const YamlPair *exists = yaml_pair(item, "exists"), *op = yaml_pair(item, "operator");
-    const YamlPair *value = yaml_pair(item, "value");
+    const YamlPair *exists = given(item, "exists"), *op = given(item, "operator");
+    const YamlPair *value = given(item, "value");
     if (query) load_expr(ld, query, (Scope){0}); /* for its problems */
     if (exists && (op || value)) {
         report_at(ld->reporter, exists->key->spot,
@@ -29,7 +35,7 @@ static void check_json_assertion(Loader *ld, const YamlNode *item) {
     } else if (!exists && !op) {
         report_at(ld->reporter, item->spot,
                   "This assertion says nothing: give it `exists`, or an `operator` and a `value`.");
-    } else if (op && (!value || yaml_is_null(value->value))) {
+    } else if (op && !value) {
         report_at(
             ld->reporter, op->key->spot,
             "This assertion has an `operator` and no `value` to compare with; whether there is "
@@ -75,8 +81,8 @@ void check_http_config(Loader *ld, const Kind *kind, const YamlNode *config) {
                   "An answer to HEAD has no body, so that there is nothing to assert: take the "
                   "assertions out, or use GET.");
     }
-    const YamlPair *many = json && config ? yaml_pair(config, "expectStatuses") : NULL;
-    if (many && yaml_pair(config, "expectStatus")) {
+    const YamlPair *many = json && config ? given(config, "expectStatuses") : NULL;
+    if (many && given(config, "expectStatus")) {
         report_at(ld->reporter, many->key->spot,
                   "There are both `expectStatus` and `expectStatuses`: take one of them out.");
     }

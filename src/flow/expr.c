@@ -194,8 +194,15 @@ static const char *lookalike(const char *text, const Error *err) {
     return out;
 }
 
-/* " A query begins with a dot ..." where it would be an expression without the dot that it got, or nothing. */
+/* " A query begins with a dot ..." where it would be an expression without the dot that it got, how a text is written where
+ * it seems to be one, or nothing. */
 static const char *query_hint(const ExprImpl *e, const JqOptions *options) {
+    static _Thread_local char out[160];
+    if (is_plain_text(e->expr.text)) {
+        snprintf(out, sizeof out, " A query reads variables; a text is written `| \"%s\"`.",
+                 e->expr.text);
+        return out;
+    }
     if (e->nsegments < 2) return "";
     size_t dot = e->segments[1].source - 1, rest = e->len - dot - 1;
     JqProgram *without = jq_compile(e->source + dot + 1, rest, options, NULL);
@@ -208,8 +215,8 @@ static const char *query_hint(const ExprImpl *e, const JqOptions *options) {
 
 /* A query that calls what there is not gives an empty object when it runs, as one that fails. */
 static bool is_undefined(const Error *err) {
-    size_t len = strlen(err->msg);
-    return strstr(err->msg, " is not defined") && err->msg[0] != '$' && len;
+    bool undefined = strstr(err->msg, " is not defined") || strstr(err->msg, " is left out here");
+    return undefined && !strstr(err->msg, "$secrets");
 }
 
 /* False after reporting. */

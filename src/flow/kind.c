@@ -26,6 +26,7 @@ static const ParamInfo metric_assertion_fields[] = {
     {.name = "metric", .type = PARAM_TEXT, .required = true, .help = "the name of the metric"},
     {.name = "labels",
      .type = PARAM_OBJECT,
+     .texts = true,
      .fallback = "{}",
      .help = "labels that select exactly one of its series; it may have others besides"},
     {.name = "mode",

@@ -62,6 +62,7 @@ typedef struct ParamInfo {
                              by spaces */
     const struct ParamInfo *fields; /* PARAM_OBJECTS: of each object */
     size_t nfields;
+    bool texts;       /* PARAM_OBJECT: its values are texts */
     const char *help; /* half a sentence */
 } ParamInfo;
 

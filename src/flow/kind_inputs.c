@@ -79,6 +79,20 @@ bool schema_allows_only(Json schema, const char *type) {
            (json_array_len(types) == 1 && json_string_is(json_array_get(types, 0), type));
 }
 
+bool schema_allows(Json schema, const char *type) {
+    Json types = json_object_get_c(schema, "type");
+    bool found = json_string_is(types, type);
+    for (size_t i = 0; !found && i < json_array_len(types); i++) {
+        found = json_string_is(json_array_get(types, i), type);
+    }
+    return found;
+}
+
+bool schema_takes(Json schema, Json value) {
+    Json types = json_object_get_c(schema, "type");
+    return json_is_none(types) || is_one_of(value, types);
+}
+
 /* "a string", "an integer or null". */
 static void add_types(Buf *out, Json types) {
     bool list = json_kind(types) == JSON_ARRAY;
@@ -100,7 +114,7 @@ static void add_types(Buf *out, Json types) {
 
 static bool fits_type(Json schema, Json value, const Part *part, Error *err) {
     Json types = json_object_get_c(schema, "type");
-    if (json_is_none(types) || is_one_of(value, types)) return true;
+    if (schema_takes(schema, value)) return true;
     Buf must = BUF_INIT;
     buf_adds(&must, "be ");
     add_types(&must, types);

@@ -25,5 +25,7 @@ bool input_fits(const OutsideKind *kind, Json name, Json value, Error *err);
 Json input_schema(const OutsideKind *kind, Json name);
 bool inputs_take_others(const OutsideKind *kind);
 bool schema_allows_only(Json schema, const char *type); /* that is its one type */
+bool schema_allows(Json schema, const char *type);      /* that is one of them */
+bool schema_takes(Json schema, Json value);             /* as far as its types go */
 
 #endif

@@ -56,7 +56,7 @@
 #define CHECK_PARAMS(prefix, what, required_, fields_) \
     PARAM(prefix##_URL, "url", TEXT, "http:// or https://", .required = true, .secrets = true) \
     PARAM(prefix##_HEADERS, "headers", OBJECT, "of the request", .fallback = "{}", \
-          .secrets = true) \
+          .texts = true, .secrets = true) \
     PARAM(prefix##_POLL, "pollInterval", DURATION, "from the end of one request to the next", \
           .fallback = "\"10s\"") \
     PARAM(prefix##_REQUEST_TIMEOUT, "requestTimeout", DURATION, "time for one request", \

@@ -213,10 +213,10 @@ static bool read_object(const Reading *r, Json value, Param *out) {
 
 /* ---- lists of objects ---- */
 
-/* The field as it is read; JSON_NONE without an error when there is none. */
+/* The field as it is read; JSON_NONE without an error when there is none. Null is as nothing. */
 static bool read_field(const Reading *r, const ParamInfo *field, Json object, Json *out) {
     Json value = json_object_get_c(object, field->name), key, other;
-    if (json_is_none(value)) {
+    if (json_is_none(value) || json_kind(value) == JSON_NULL) {
         *out = field->fallback ? json_parse(field->fallback, strlen(field->fallback), NULL, NULL)
                                : json_none();
         return !field->required ||

@@ -4,6 +4,7 @@
 
 #include "config.h"
 #include "json_parse.h"
+#include "kind_inputs.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -39,17 +40,69 @@ static Json text_or_value(const YamlNode *node) {
     return text ? json_string_valid(node->text, node->len) : yaml_json(node);
 }
 
-/* In tests yes, no, on and off are booleans where one is wanted. */
+static bool is_of_test(const YamlNode *node) {
+    return node->spot.file->schema != YAML_CORE;
+}
+
+/* In tests yes, no, on, off, y and n are booleans where one is wanted. */
 static Json switch_or_value(const YamlNode *node) {
     bool on;
-    bool means = node->spot.file->schema != YAML_CORE && yaml_is_switch(node, &on);
+    bool means = is_of_test(node) && yaml_is_switch(node, true, &on);
     return means ? json_bool(on) : yaml_json(node);
+}
+
+/* In tests 3.0 is a whole number where one is wanted. */
+static Json whole_or_value(const YamlNode *node) {
+    Json value = yaml_json(node);
+    if (is_of_test(node) && json_kind(value) == JSON_NUMBER) {
+        json_put(&value, json_number(json_to_double(value)));
+    }
+    return value;
 }
 
 /* Of a list of texts. In tests null is an empty one. */
 static Json word_json(const YamlNode *node) {
-    bool empty = node->spot.file->schema != YAML_CORE && yaml_is_null(node);
+    bool empty = is_of_test(node) && yaml_is_null(node);
     return empty ? json_string_c("") : text_or_value(node);
+}
+
+/* An object of texts. */
+static Json texts_json(const YamlNode *map) {
+    Json object = json_object();
+    for (size_t i = 0; i < map->n; i++) {
+        const YamlNode *key = map->pairs[i].key;
+        object = json_object_set(object, json_string_valid(key->text, key->len),
+                                 word_json(map->pairs[i].value));
+    }
+    return object;
+}
+
+/* What an input of a kind from outside is given: where its schema wants a text or a boolean, and the value is none, it is
+ * read as one. Recursion is bounded by the depth that yaml_parse() allows. */
+static Json typed_json(Json schema, const YamlNode *node) {
+    bool list = node->kind == YAML_LIST;
+    Json inner = json_object_get_c(schema, list ? "items" : "properties");
+    if (node->kind == YAML_SCALAR) {
+        Json value = yaml_json(node);
+        if (yaml_is_null(node) || schema_takes(schema, value)) return value;
+        if (schema_allows(schema, "boolean")) json_put(&value, switch_or_value(node));
+        if (!schema_takes(schema, value) && schema_allows(schema, "string")) {
+            json_put(&value, text_or_value(node));
+        }
+        return value;
+    }
+    if (json_is_none(inner)) return yaml_json(node);
+    Json whole = list ? json_array() : json_object();
+    for (size_t i = 0; i < node->n; i++) {
+        if (list) {
+            whole = json_array_push(whole, typed_json(inner, node->items[i]));
+            continue;
+        }
+        const YamlNode *key = node->pairs[i].key;
+        Json name = json_string_valid(key->text, key->len), own = json_object_get(inner, name);
+        whole = json_object_set(whole, name, typed_json(own, node->pairs[i].value));
+    }
+    return whole;
 }
 
 static Json item_json(const ParamInfo *info, const YamlNode *item) {
@@ -77,8 +130,13 @@ Json param_json(const ParamInfo *info, const YamlNode *value) {
     case PARAM_WORKFLOW:
     case PARAM_TEST: return text_or_value(value);
     case PARAM_BOOL: return switch_or_value(value);
+    case PARAM_INT:
+    case PARAM_COUNT: return whole_or_value(value);
     case PARAM_WORDS:
     case PARAM_OBJECTS: break;
+    case PARAM_OBJECT:
+        return info->texts && value->kind == YAML_MAP && is_of_test(value) ? texts_json(value)
+                                                                           : yaml_json(value);
     default: return yaml_json(value);
     }
     if (value->kind != YAML_LIST) return yaml_json(value);
@@ -102,11 +160,22 @@ static void warn_of_secret(const ParamLoad *p) {
     }
 }
 
+static Json value_of(const ParamLoad *p) {
+    const OutsideKind *outside = p->node->kind ? p->node->kind->outside : NULL;
+    if (p->info->type != PARAM_VALUE || !outside || !is_of_test(p->value)) {
+        return param_json(p->info, p->value);
+    }
+    Json name = json_string_c(p->info->name);
+    Json value = typed_json(input_schema(outside, name), p->value);
+    json_unref(name);
+    return value;
+}
+
 static void load_plain(ParamLoad *p) {
     Error err = ERROR_INIT;
     warn_of_secret(p);
     ParamFault where;
-    Json value = param_json(p->info, p->value);
+    Json value = value_of(p);
     json_clear(&p->out->value);
     if (!param_read_at(p->info, value, false, p->out, &where, &err)) {
         const YamlNode *wrong = p->value;

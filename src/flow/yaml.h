@@ -107,7 +107,8 @@ const YamlPair *yaml_pair(const YamlNode *map, const char *key);
 
 bool yaml_is(const YamlNode *node, const char *word); /* a scalar with that text */
 bool yaml_is_null(const YamlNode *node);
-bool yaml_is_switch(const YamlNode *node, bool *on); /* yes, no, on or off, quoted or not */
+/* yes, no, on or off, quoted or not; short: y and n, too. */
+bool yaml_is_switch(const YamlNode *node, bool with_short, bool *on);
 
 /* The value by the schema of its file; given. */
 Json yaml_json(const YamlNode *node);

@@ -173,10 +173,13 @@ static Json test_value(const char *s, size_t len) {
     return value;
 }
 
-bool yaml_is_switch(const YamlNode *node, bool *on) {
+bool yaml_is_switch(const YamlNode *node, bool with_short, bool *on) {
     static const char *const words_of[][2] = {{"no", "yes"}, {"No", "Yes"}, {"NO", "YES"},
-                                              {"off", "on"}, {"Off", "On"}, {"OFF", "ON"}};
-    for (size_t i = 0; i < 2 * sizeof words_of / sizeof *words_of; i++) {
+                                              {"off", "on"}, {"Off", "On"}, {"OFF", "ON"},
+                                              {"n", "y"},    {"N", "Y"}};
+    enum { SHORT = 2 }; /* of them, the last ones */
+    size_t n = sizeof words_of / sizeof *words_of - (with_short ? 0 : SHORT);
+    for (size_t i = 0; i < 2 * n; i++) {
         *on = i % 2;
         if (yaml_is(node, words_of[i / 2][i % 2])) return true;
     }
@@ -197,7 +200,8 @@ static Json scalar_value(const YamlNode *node) {
     Json value = json_none();
     YamlSchema schema = node->spot.file->schema;
     bool plain = !node->is_text && !memchr(node->text, '\0', node->len);
-    if (plain && schema == YAML_TESTS_INSIDE && yaml_is_switch(node, &on)) return json_bool(on);
+    if (plain && schema == YAML_TESTS_INSIDE && yaml_is_switch(node, false, &on))
+        return json_bool(on);
     if (plain && schema != YAML_CORE) {
         value = test_value(node->text, node->len);
     } else if (plain) {

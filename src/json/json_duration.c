@@ -10,12 +10,14 @@ typedef struct Unit {
 } Unit;
 
 static const Unit time_units[] = {
-    {"ms", 1},          {"millisecond", 1}, {"milliseconds", 1}, {"s", 1000},
-    {"sec", 1000},      {"secs", 1000},     {"second", 1000},    {"seconds", 1000},
-    {"m", 60000},       {"min", 60000},     {"mins", 60000},     {"minute", 60000},
-    {"minutes", 60000}, {"h", 3600000},     {"hour", 3600000},   {"hours", 3600000},
-    {"d", 86400000},    {"day", 86400000},  {"days", 86400000},  {"us", 1e-3},
-    {"ns", 1e-6},       {NULL, 0},
+    {"ms", 1},           {"millisecond", 1}, {"milliseconds", 1},
+    {"s", 1000},         {"sec", 1000},      {"secs", 1000},
+    {"second", 1000},    {"seconds", 1000},  {"m", 60000},
+    {"min", 60000},      {"mins", 60000},    {"minute", 60000},
+    {"minutes", 60000},  {"h", 3600000},     {"hour", 3600000},
+    {"hours", 3600000},  {"d", 86400000},    {"day", 86400000},
+    {"days", 86400000},  {"us", 1e-3},       {"\xc2\xb5s", 1e-3},
+    {"\xce\xbcs", 1e-3}, {"ns", 1e-6},       {NULL, 0}, /* both signs for micro, in UTF-8 */
 };
 
 static const Unit size_units[] = {
@@ -56,9 +58,13 @@ static bool scan_number(Scan *s, double *value) {
     return any;
 }
 
+static bool is_of_word(char c) {
+    return ascii_is_letter(c) || (unsigned char)c >= 0x80;
+}
+
 static const Unit *scan_unit(Scan *s, const Unit *units, bool any_case) {
     char word[16] = "";
-    for (size_t len = 0; s->pos < s->end && ascii_is_letter(*s->pos); s->pos++) {
+    for (size_t len = 0; s->pos < s->end && is_of_word(*s->pos); s->pos++) {
         if (len + 1 == sizeof word) return NULL;
         word[len++] = any_case ? ascii_lower(*s->pos) : *s->pos;
     }

@@ -108,6 +108,17 @@ def h2_refused(world):
             "`expectStatus` and `expectStatuses`")
 
 
+def h2_nulls(world):
+    """H2, H3: null is as nothing, also beside what may not stand with it"""
+    with Server(world) as server:
+        answer = play(world, json_check(f"{server.url}/status/204", id_="c", body=None, bodyRaw=None, headers=None,
+                                        expectStatus=None, expectStatuses=[204], assertions=None),
+                      json_check(f'{server.url}/json?{{"a":1}}', id_="d", assertions=[
+                          {"name": "n", "query": ".a", "exists": True, "operator": None, "value": None},
+                          {"name": "m", "query": ".a", "exists": None, "operator": "eq", "value": 1, "allowMissing": None}]))
+        world.same(known(answer, "c")["outputs"]["httpStatus"], 204)
+
+
 def h2_head(world):
     """H2: HEAD without assertions is fine"""
     with Server(world) as server:

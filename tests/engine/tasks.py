@@ -12,7 +12,7 @@ import sys
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
-from playbook import (FAILURE, NONE, SUCCESS, background, check, choose, concurrent, events,
+from playbook import (FAILURE, NONE, SUCCESS, Server, background, check, choose, concurrent, events,
                       external, fails, hangs, known, lingers, matrix, options, play, ran, result,
                       run_tasks, seen, sees, sets, shell, says, start_and_wait, task, waits_for,
                       works, write_test)  # noqa: E402
@@ -164,9 +164,9 @@ def test_timeout(world):
 
 def f3_durations(world):
     """F3: a length of time has units; a number alone is seconds, and 0 or nothing is no limit"""
-    for timeout in ("90s", "1h30m", "1.5h", "1m0.5s", "90", 90):
+    for timeout in ("90s", "1h30m", "1.5h", "1m0.5s", "90", 90, "500us", "500\u00b5s", "500\u03bcs", "9000000ns"):
         check(world, works(), timeout=timeout).gives(DONE)
-    for timeout in ("5 parsecs", "s", "1h30", "-1s"):
+    for timeout in ("5 parsecs", "s", "1h30", "-1s", "5\u00e9", "5\u00b5", "5" + "\u00b5" * 20):
         check(world, works(), timeout=timeout).gives(FAILED).says("`timeout`")
     for timeout in (0, "0s", None):
         play(world, shell("sleep 0.05; echo a >> ran"), timeout=timeout)
@@ -202,6 +202,74 @@ tasks:
 """)
     world("run", "test.yaml").gives(DONE)
     world.same(world.read("ran"), "0x12 1e3 123456789012345678901234567890 1.10 yes 2024-01-01\nno config\n")
+
+
+def e4_short_words(world):
+    """E4: y and n are booleans where one is wanted, and 2.0 is an integer; elsewhere they are what they were"""
+    world.write("test.yaml", """\
+config: {y: y, n: n, two: 2.0}
+tasks:
+- name: run_task_options
+  config: {invertResult: y, ignoreFailure: N, maxRetryCount: 2.0, task: {name: run_shell, config: {command: exit 1}}}
+- {name: run_command, id: c, configVars: {command: '| ["printf", "%s %s", .y, .n]'}}
+""")
+    answer = world("run", "test.yaml", "--json").gives(DONE).json
+    world.same(known(answer, "c")["outputs"]["stdout"], "y n")
+    check(world, options(works(), maxRetryCount=2.5)).gives(FAILED).says("whole number")
+    check(world, options(works(), invertResult="maybe")).gives(FAILED).says("true or false")
+
+
+def e4_texts_in_maps(world):
+    """E4: headers and labels are texts as written"""
+    words = "{a: 0x10, b: 1e3, c: 007, d: yes, e: 2024-01-01, f: 1.50, g: }"
+    with Server(world) as server:
+        world.write("test.yaml", f"""\
+tasks:
+- name: check_http_json
+  id: h
+  config:
+    url: {server.url}/echo
+    headers: {words}
+    assertions: [{{name: headers, query: .headers, exists: true}}]
+""")
+        answer = world("run", "test.yaml", "--json").gives(DONE).json
+        headers = known(answer, "h")["outputs"]["values"]["headers"]
+        headers = headers if isinstance(headers, dict) else dict(headers)
+        world.same([headers.get(key) for key in "abcdefg"], ["0x10", "1e3", "007", "yes", "2024-01-01", "1.50", ""])
+        world.write("test.yaml", f"""\
+tasks:
+- name: check_http_metrics
+  config:
+    url: {server.url}/metrics
+    failOnCheckMiss: true
+    missingSeries: fail
+    assertions: [{{name: m, metric: http_requests_total, labels: {{code: 0200}}, operator: gt, value: 0}}]
+""")
+        world("run", "test.yaml").gives(FAILED).says('"0200"')
+
+
+def e4_inputs_of_kinds(world):
+    """E4: what a kind from outside is given is read by the types that it declares, inside of lists and maps, too"""
+    texts = {"type": "array", "items": {"type": "string"}}
+    world.write("kinds/k.yaml", json.dumps({
+        "kind": "k", "outputs": {"v": "| [.text, .maybe, .texts, .map, .flag, .any]"},
+        "inputs": {"type": "object", "properties": {
+            "text": {"type": "string"}, "maybe": {"type": ["null", "string"]}, "texts": texts, "flag": {"type": "boolean"}, "any": {},
+            "map": {"type": "object", "properties": {"key": {"type": "string"}, "flags": {"items": {"type": ["boolean", "string"]}}}}}},
+        "tasks": [works()]}))
+    world.write("test.yaml", """\
+kinds: [kinds]
+tasks:
+- name: k
+  id: k
+  config:
+    {text: 0x10, maybe: 1e3, texts: [0x10, true, 1.50, a], flag: yes, any: 0x10, map: {key: 007, flags: [on, n, 5], more: 0x10}}
+""")
+    answer = world("run", "test.yaml", "--json").gives(DONE).json
+    world.same(known(answer, "k")["outputs"]["v"], ["0x10", "1e3", ["0x10", "true", "1.50", "a"],
+                                                    {"key": "007", "flags": ["on", "n", "5"], "more": 16}, True, 16])
+    check(world, task("k", {"flag": "maybe"}), kinds=["kinds"]).gives(FAILED).says("`flag` must be a boolean")
+    check(world, task("k", {"texts": [[]]}), kinds=["kinds"]).gives(FAILED).says("`texts[0]` must be a string")
     check(world, run_tasks(works(), continueOnFailure="perhaps")).gives(FAILED).says("true or false")
 
 
@@ -810,6 +878,22 @@ def query_refused(world):
         check(world, works(if_=query)).gives(FAILED).says("`| EXPRESSION`")
     check(world, works(if_="true")).gives(DONE).says("warning", "`| true`")
     check(world, works(if_="| nope(1)")).gives(DONE).says("warning", "nope/1 is not defined")
+
+
+def query_undefined(world):
+    """Q4: a query that calls what is not defined, a variable too, is a warning, and gives an empty object"""
+    for query, says in (("| nope(1)", "nope/1 is not defined"), ("| $nope.a", "$nope is not defined"), ("| input", "input")):
+        check(world, works(if_=query)).gives(DONE).says("warning", says, "gives `{}`")
+        answer = play(world, task("run_shell", {"command": 'echo "$A"', "envVars": {"A": query}}, id_="a"))
+        world.same(known(answer, "a")["outputs"]["stdout"], "{}", query)
+    check(world, works(if_="| $secrets.A")).gives(FAILED).says("$secrets cannot be used here")
+
+
+def query_texts(world):
+    """a text in place of a query is told how it is written"""
+    for text in ("hello world", "http://host/path", "some words - more"):
+        answer = check(world, task("run_shell", {"command": "true", "envVars": {"A": text}})).gives(FAILED)
+        answer.says(f'a text is written `| "{text}"`')
 
 
 def query_exact_integers(world):
