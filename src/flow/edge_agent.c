@@ -7,6 +7,7 @@
  * else the edges from it, else the next node of the file. */
 #include "edge_agent.h"
 
+#include "ascii.h"
 #include "edges.h"
 #include "json_build.h"
 #include "mem.h"
@@ -30,35 +31,83 @@ static bool has_jinja(const YamlNode *text) {
            (strstr(text->text, "{{") || strstr(text->text, "{%"));
 }
 
-static bool node_is_its(const YamlNode *node) {
-    const YamlNode *type = yaml_get(node, "type"), *run = yaml_get(node, "run");
-    const YamlNode *rules = yaml_get(node, "goto");
-    if (type && (yaml_is(type, "dynamic_parallel") || yaml_is(type, "while_loop"))) return true;
-    if (run && run->kind == YAML_MAP && yaml_get(run, "type")) return true;
-    for (size_t i = 0; rules && rules->kind == YAML_LIST && i < rules->n; i++) {
-        if (has_jinja(yaml_get(rules->items[i], "if"))) return true;
+/* Whether a word stands in a text as a word of its own, outside of what is a string in jq. One with `\(` in it is jq. */
+static bool has_outside(const YamlNode *text, const char *word) {
+    if (!text || text->kind != YAML_SCALAR || strstr(text->text, "\\(")) return false;
+    size_t len = strlen(word);
+    bool quoted = false, inner = false; /* behind what makes it a part of another word */
+    for (const char *p = text->text; *p; p++) {
+        if (!quoted && !inner && !strncmp(p, word, len)) return true;
+        quoted = quoted != (*p == '"');
+        inner = ascii_is_name(*p) || *p == '.' || *p == '$';
+        if (quoted && *p == '\\' && p[1]) p++;
     }
     return false;
 }
 
-static bool edge_is_its(const YamlNode *edge) {
-    const YamlNode *when = yaml_get(edge, "when");
-    bool calls = when && when->kind == YAML_SCALAR && strstr(when->text, "state.get(");
-    return yaml_get(edge, "condition") || yaml_get(edge, "type") || calls || has_jinja(when);
+/* An error in jq, which an expression of a graph of ours is in. */
+static bool is_template(const YamlNode *text) {
+    return has_outside(text, "{{") || has_outside(text, "{%");
+}
+
+static bool is_condition(const YamlNode *text, bool plain) {
+    return is_template(text) || has_outside(text, "state.get(") ||
+           (plain && has_outside(text, "state."));
+}
+
+/* In any text of it. Recursion is bounded by the depth that yaml_parse() allows. */
+static bool holds_template(const YamlNode *value) {
+    bool found = is_template(value);
+    for (size_t i = 0; value && value->kind != YAML_SCALAR && i < value->n && !found; i++) {
+        found = holds_template(value->kind == YAML_LIST ? value->items[i] : value->pairs[i].value);
+    }
+    return found;
+}
+
+/* plain: expressions without braces are not those of a graph of ours that somebody has got wrong. */
+static bool node_is_its(const YamlNode *node, bool plain) {
+    const YamlNode *type = yaml_get(node, "type"), *run = yaml_get(node, "run");
+    const YamlNode *rules = yaml_get(node, "goto"), *output = yaml_get(node, "output");
+    if (type && (yaml_is(type, "dynamic_parallel") || yaml_is(type, "while_loop"))) return true;
+    if (run && run->kind == YAML_MAP && yaml_get(run, "type")) return true;
+    if (yaml_get(node, "uses") &&
+        (holds_template(yaml_get(node, "with")) || (output && output->kind == YAML_MAP))) {
+        return true;
+    }
+    for (size_t i = 0; rules && rules->kind == YAML_LIST && i < rules->n; i++) {
+        if (is_condition(yaml_get(rules->items[i], "if"), plain)) return true;
+    }
+    return false;
+}
+
+static bool edge_is_its(const YamlNode *edge, bool plain) {
+    return yaml_get(edge, "condition") || yaml_get(edge, "type") ||
+           is_condition(yaml_get(edge, "when"), plain);
+}
+
+/* Nodes that both kinds of files write alike, and no others. */
+static bool nodes_are_plain(const YamlNode *nodes) {
+    bool plain = nodes && nodes->kind == YAML_LIST;
+    for (size_t i = 0; plain && i < nodes->n; i++) {
+        const YamlNode *node = nodes->items[i];
+        plain = yaml_get(node, "run") || yaml_get(node, "uses");
+    }
+    return plain;
 }
 
 bool edge_agent_is(const YamlNode *root) {
     const YamlNode *nodes = yaml_get(root, "nodes"), *edges = yaml_get(root, "edges");
     const YamlNode *config = yaml_get(root, "config");
+    bool plain = nodes_are_plain(nodes);
     for (size_t i = 0; own_keys[i]; i++) {
         if (yaml_get(root, own_keys[i])) return true;
     }
     if (config && yaml_get(config, "raise_exceptions")) return true;
     for (size_t i = 0; nodes && nodes->kind == YAML_LIST && i < nodes->n; i++) {
-        if (node_is_its(nodes->items[i])) return true;
+        if (node_is_its(nodes->items[i], plain)) return true;
     }
     for (size_t i = 0; edges && edges->kind == YAML_LIST && i < edges->n; i++) {
-        if (edge_is_its(edges->items[i])) return true;
+        if (edge_is_its(edges->items[i], plain)) return true;
     }
     return false;
 }

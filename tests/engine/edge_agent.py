@@ -582,14 +582,27 @@ def case_marks(world):
                  "nodes: [{name: a, run: {type: expression, value: '1'}}]\n", "config: {raise_exceptions: true}\nnodes: [{name: a}]\n",
                  "nodes: [{name: a}]\nedges: [{from: a, to: __end__, condition: x}, {from: a, to: __end__}]\n",
                  "nodes: [{name: a}]\nedges: [{from: a, to: __end__, when: '{{ state.x }}'}, {from: a, to: __end__}]\n",
-                 "nodes: [{name: a, goto: [{if: '{{ state.x }}', to: __end__}, {to: __end__}]}]\n"):
+                 "nodes: [{name: a, goto: [{if: '{{ state.x }}', to: __end__}, {to: __end__}]}]\n",
+                 "nodes: [{name: a, uses: echo, with: {x: '{{ state.x }}', y: plain text}}]\n",
+                 "nodes: [{name: a, uses: echo, with: {deep: [{x: 'Say {{ state.x | upper }}'}]}}]\n",
+                 "nodes: [{name: a, uses: echo, with: {x: '{% if state.x %}1{% endif %}'}}]\n",
+                 "nodes: [{name: a, uses: echo, output: {got: plain}}]\n",
+                 "nodes: [{name: a, run: 'return {}'}, {name: b, uses: echo}]\n"
+                 "edges: [{from: a, to: b, when: \"state.x == 'a'\"}, {from: a, to: __end__}, {from: b, to: __end__}]\n",
+                 "nodes: [{name: a, run: 'return {}', goto: [{if: \"state.x in ['a']\", to: __end__}, {to: __end__}]}]\n"):
+        world.write(".pawl/kinds/echo.yaml", ECHO.replace("NAME", "echo"))
         world.write("m.yaml", text)
         world("check", "m.yaml").gives(DONE)
     for text, says in (("nodes: [{name: a}]\n", "does not say what it does"),
                        ("nodes: [{name: a, jq: '{}'}]\nedges: [{from: a, to: __end__, when: 'state.x'}]\n", "Expressions are jq"),
+                       ("nodes: [{name: a, uses: echo, with: {x: plain text}}]\n", "Expressions are jq"),
                        ("nodes: [{name: a, jq: '{}', type: x}]\n", "`type` is no key")):
         world.write("m.yaml", text)
         world("check", "m.yaml").gives(FAILED).says(says)
+    for when in ('contains("{{")', '. == "state.x {% \\"{{"', '"\\("{{")" == .', '.state.x'):
+        world.write("m.yaml", "nodes: [{name: a, run: 'return {}', goto: [{if: %s, to: __end__}, {to: b}]}, {name: b, uses: echo, with: {x: %s}}]\n"
+                    "edges: [{from: b, to: __end__, when: %s}, {from: b, to: __end__}]\n" % ((json.dumps(".x | " + when),) * 3))
+        world("run", "m.yaml", "--input", '{"x": "text"}').gives(FAILED if when == ".state.x" else DONE)
 
 
 def case_debug(world):
