@@ -40,7 +40,7 @@ static const struct Alias {
     {"GET /debug/{thread}/state", "variables", NULL, false},
     {"GET /debug/{thread}/frames/{frame}/variables", "variables", NULL, false},
     {"POST /debug/{thread}/frames/{frame}/variables", "set", NULL, false},
-    {"DELETE /debug/{thread}/frames/{frame}/variables/{path}", "unset", NULL, false},
+    {"DELETE /debug/{thread}/frames/{frame}/variables/{path}", "revoke", NULL, false},
     {"GET /debug/{thread}/frames/{frame}/pending", "pending", NULL, false},
     {"GET /debug/{thread}/frames/{frame}/task-config", "config", NULL, false},
     {"PUT /debug/{thread}/frames/{frame}/task-config", "config_set", NULL, false},
@@ -63,9 +63,12 @@ static const struct Synonym {
 } synonyms[] = {
     {NULL, "frame_id", "frame"},
     {NULL, "breakpoint_id", "id"},
+    {"breakpoint_set", "node_id", "node"},
+    {"breakpoint_change", "node_id", "node"},
     {"step", "mode", "kind"},
     {"set", "name", "path"},
     {"unset", "name", "path"},
+    {"revoke", "name", "path"},
     {"inject", "task", "node"},
     {"inject", "insert_mode", "where"},
     {"run_start", "config", "input"},
@@ -77,6 +80,14 @@ static const struct Word {
 } words[] = {
     {"inject", "where", "before_current", "before"},
     {"inject", "where", "after_current", "after"},
+};
+
+/* Fields of a breakpoint that are a part of another: state_key and state_value of its `state`. */
+static const struct Part {
+    const char *from, *to, *part;
+} parts[] = {
+    {"state_key", "state", "path"},
+    {"state_value", "state", "equals"},
 };
 
 static const char *const debug_fields[] = {"pause_on_start", "pause_all_on_breakpoint",
@@ -229,7 +240,24 @@ static const char *name_of(const Operation *op, const char *given, size_t len,
     return folded;
 }
 
-/* The keys of an object in snake_case, and of the objects in `inside` of it. Consumes it. */
+static const struct Part *part_named(const char *name) {
+    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
+        if (!strcmp(parts[i].from, name)) return &parts[i];
+    }
+    return NULL;
+}
+
+/* The fields of a breakpoint, with one that is a part of another in that. Consumes both. */
+static Json with_part(Json fields, const struct Part *p, Json value) {
+    Json whole = json_ref(json_object_get_c(fields, p->to));
+    if (!strcmp(p->part, "path") && json_kind(value) == JSON_STRING) {
+        value = json_array_push(json_array(), value); /* a name is no expression */
+    }
+    if (json_kind(whole) != JSON_OBJECT) json_put(&whole, json_object());
+    return json_object_with(fields, p->to, json_object_with(whole, p->part, value));
+}
+
+/* The keys of an object in snake_case, and of the breakpoints in it; depth 0: it is one of those. Consumes it. */
 static Json fold_keys(Json object, int depth) {
     Json out = json_object(), key, value;
     char folded[NAME_MAX_LEN];
@@ -250,6 +278,12 @@ static Json fold_keys(Json object, int depth) {
         bool is_short = json_string_len(key) < NAME_MAX_LEN / 2 &&
                         !memchr(json_string_data(&key), '\0', json_string_len(key));
         if (is_short) fold(json_string_data(&key), json_string_len(key), folded);
+        const struct Part *part = is_short && !depth ? part_named(folded) : NULL;
+        if (part) {
+            out = with_part(out, part, json_ref(value));
+            continue;
+        }
+        if (is_short && !depth && !strcmp(folded, "node_id")) strcpy(folded, "node");
         Json name = is_short ? json_string_c(folded) : json_ref(key);
         bool inside = depth && json_string_is(name, "breakpoints");
         out = json_object_set(out, name, inside ? fold_keys(json_ref(value), 0) : json_ref(value));
@@ -303,11 +337,16 @@ static bool refuse_name(const Route *r, const char *name, size_t len, Error *err
 static bool add_arg(const Route *r, Json *args, const char *name, size_t len, Json value,
                     Error *err) {
     char folded[NAME_MAX_LEN];
+    const struct Part *part;
     if (len >= NAME_MAX_LEN / 2 || memchr(name, '\0', len)) {
         json_unref(value);
         return refuse_name(r, name, len, err);
     }
     const char *arg = name_of(r->op, name, len, folded);
+    if ((part = part_named(arg)) && arg_named(r->op, part->to)) {
+        *args = with_part(*args, part, value);
+        return true;
+    }
     bool other = strlen(arg) != len || memcmp(arg, name, len) != 0;
     value = meant(r->op, arg, other, value);
     if (json_is_none(value)) return true;
@@ -485,20 +524,36 @@ static bool add_query(const Route *r, const char *query, Json *args, Error *err)
     return ok;
 }
 
+/* The fields of an object, JSON_NONE having none. */
+static bool add_fields(const Route *r, Json body, Json *args, Error *err) {
+    Json key, value;
+    bool ok = true;
+    for (size_t pos = 0;
+         ok && json_kind(body) == JSON_OBJECT && json_object_next(body, &pos, &key, &value);) {
+        ok = add_arg(r, args, json_string_data(&key), json_string_len(key), json_ref(value), err);
+    }
+    return ok;
+}
+
+static Json begin_args(const char *fixed) {
+    return fixed ? json_parse(fixed, strlen(fixed), NULL, NULL) : json_object();
+}
+
 Json route_args(const RouteMatch *match, const char *query, Json body, Error *err) {
     const Route *r = match->route;
-    const char *fixed = r->alias ? r->alias->fixed : NULL;
-    Json args = fixed ? json_parse(fixed, strlen(fixed), NULL, NULL) : json_object(), key, value;
+    Json args = begin_args(r->alias ? r->alias->fixed : NULL);
     bool ok = add_path(match, &args, err) && add_query(r, query, &args, err);
     if (ok && !json_is_none(body) && json_kind(body) != JSON_OBJECT) {
         ok = error_set(err, ERR_USAGE, "The body of a request is an object, {...}.");
         error_fact(err, "field", "body");
     }
-    for (size_t pos = 0;
-         ok && json_kind(body) == JSON_OBJECT && json_object_next(body, &pos, &key, &value);) {
-        ok = add_arg(r, &args, json_string_data(&key), json_string_len(key), json_ref(value), err);
-    }
-    if (!ok) json_clear(&args);
+    if (!ok || !add_fields(r, body, &args, err)) json_clear(&args);
+    return args;
+}
+
+Json route_named_args(const Operation *op, const char *fixed, Json data, Error *err) {
+    Json args = begin_args(fixed);
+    if (!add_fields(&(Route){.op = op}, data, &args, err)) json_clear(&args);
     return args;
 }
 

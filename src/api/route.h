@@ -48,6 +48,10 @@ const Operation *route_operation(const Route *route);
  * arguments were not checked by the row yet: operation_call() does. */
 Json route_args(const RouteMatch *match, const char *query, Json body, Error *err);
 
+/* The same for a message without a path: fields in camelCase, and other names for them. fixed: an object that they are added to, as
+ * text; NULL: none. data: an object or JSON_NONE, borrowed. */
+Json route_named_args(const Operation *op, const char *fixed, Json data, Error *err);
+
 /* The request for an operation: method, path with query, and body, JSON_NONE where there is none. False: it has no route, or
  * what stands in its path is missing. args: borrowed. */
 typedef struct RouteRequest {

@@ -142,7 +142,7 @@ static Json ids_of_group(const Breakpoints *points, Json group, Error *err) {
         }
     }
     if (!json_is_none(group) && json_array_len(ids) == 0) {
-        error_set(err, ERR_USAGE, "No breakpoint is in the group `%s`.",
+        error_set(err, ERR_NOT_FOUND, "No breakpoint is in the group `%s`.",
                   shown(json_string_data(&group), json_string_len(group)));
         json_clear(&ids);
     }

@@ -4,6 +4,7 @@
 
 #include "arena.h"
 #include "json_build.h"
+#include "json_path.h"
 #include "problems.h"
 #include "yaml.h"
 
@@ -272,10 +273,36 @@ Json debug_pending(Session *session, Json args, Error *err) {
     return f ? pending_of(f) : json_none();
 }
 
+/* Those that change just this variable, or remove it. */
+static Json revoke_path(Session *session, Frame *f, Json path, Error *err) {
+    Json all = session_pending(f);
+    bool any = false;
+    for (size_t i = 0; i < json_array_len(all); i++) {
+        Json one = json_array_get(all, i);
+        bool same = json_equal(json_object_get_c(one, "path"), path);
+        any |= same && session_revoke(session, f, args_int(one, "id", 0));
+    }
+    if (!any) {
+        Buf text = BUF_INIT;
+        json_path_text(path, json_array_len(path), &text);
+        debug_no_such(err, json_ref(all), "Frame %" PRId64 " has no pending change of `%s`",
+                      frame_id(f), shown(text.data, text.len));
+        buf_clear(&text);
+    }
+    json_unref(all);
+    return any ? pending_of(f) : json_none();
+}
+
 /* Taking all back is right when there is nothing, too. */
 Json debug_revoke(Session *session, Json args, Error *err) {
     int64_t id = args_int(args, "id", 0);
     Frame *f = args_frame(session, args, err);
+    if (f && args_has(args, "path")) {
+        Json path = args_path(args, "revoke", err);
+        Json out = json_is_none(path) ? path : revoke_path(session, f, path, err);
+        json_unref(path);
+        return out;
+    }
     if (f && !session_revoke(session, f, id) && id) {
         debug_no_such(err, session_pending(f), "Frame %" PRId64 " has no pending change %" PRId64,
                       frame_id(f), id);

@@ -147,7 +147,11 @@ Json debug_largest_of(Json state, Json args, Error *err) {
 }
 
 Json debug_variables(Session *session, Json args, Error *err) {
-    return look_now(session, args, debug_variables_in, err);
+    const Frame *f = args_frame(session, args, err);
+    Json out = f ? look_now(session, args, debug_variables_in, err) : json_none();
+    Json pending = json_is_none(out) ? json_none() : session_pending(f);
+    return json_array_len(pending) ? json_object_with(out, "pending", pending)
+                                   : (json_unref(pending), out);
 }
 
 Json debug_summary(Session *session, Json args, Error *err) {

@@ -224,7 +224,8 @@ const Operation session_operations[] = {
              LIMIT_ARG("100", INSPECT_PAGE_MAX), FRAME_ARG, CHECKPOINT_ARG),
         debug_variables,
         "{path: path, text: text, type: text, size: int, length?: int, value?: VALUE, preview?: text, "
-        "children?: [VARIABLE], offset?: int, total?: int, cut?: bool}",
+        "children?: [VARIABLE], offset?: int, total?: int, cut?: bool, "
+        "pending?: [{id: int, path: path, value?: VALUE}]}",
         .past = &past_variables),
     ASK("summary", "show the keys with types and sizes", READ, "GET /debug/{thread}/summary",
         ARGS(FRAME_ARG, CHECKPOINT_ARG), debug_summary, "{keys: [VARIABLE], total: int, size: int}",
@@ -311,7 +312,9 @@ const Operation session_operations[] = {
     ASK("pending", "list the changes that are pending", READ, "GET /debug/{thread}/pending",
         ARGS(FRAME_ARG), debug_pending, "PENDING"),
     ASK("revoke", "take pending changes back", DEBUG, "DELETE /debug/{thread}/pending",
-        ARGS(ID_CHOICE("of the change"), ALL_CHOICE("true: all changes of the frame"), FRAME_ARG),
+        ARGS(ID_CHOICE("of the change"),
+             {"path", ARG_PATH, .about = "those of this variable", .one_of = true},
+             ALL_CHOICE("true: all changes of the frame"), FRAME_ARG),
         debug_revoke, "PENDING"),
     ASK("config_set", "edit the node's config for this one execution", DEBUG,
         "PUT /debug/{thread}/config",
@@ -380,7 +383,7 @@ void debug_no_such(Error *err, Json there, const char *fmt, ...) {
     vsnprintf(what, sizeof what, fmt, args);
     va_end(args);
     add_numbers(there, &numbers);
-    error_set(err, ERR_USAGE, "%s; %s.", what, numbers.data);
+    error_set(err, ERR_NOT_FOUND, "%s; %s.", what, numbers.data);
     buf_clear(&numbers);
     json_unref(there);
 }

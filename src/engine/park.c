@@ -434,8 +434,8 @@ static bool go_to(Frame *f, const LetGo *let, Error *err) {
                 suggestion_offer(&nearest, f->levels[i].graph->nodes[k].name);
             }
         }
-        return error_set(err, ERR_USAGE, "There is no node `%s` where frame %lld is%s", let->node,
-                         (long long)f->id, did_you_mean_this(nearest.best));
+        return error_set(err, ERR_NOT_FOUND, "There is no node `%s` where frame %lld is%s",
+                         let->node, (long long)f->id, did_you_mean_this(nearest.best));
     }
     if (is_elsewhere(f, node, level)) {
         return error_set(err, ERR_USAGE, "`%s` is not of frame %lld, but of the one that made it.",

@@ -371,6 +371,40 @@ def a_bad_request_does_nothing(world):
         world.same(s.run("t"), before, "the run")
 
 
+def what_is_not_there(world):
+    """ids and names in a debug session that nothing has are 404, and say what there is"""
+    with Server(world) as s:
+        s.begin("t", GRAPH, debug={"pause_on_start": True, "breakpoints": [{"node": "c", "group": "g"}]})
+        s.paused("t")
+        for method, path, body, words in (
+                ("DELETE", "breakpoints/9", None, "the only one is 1"), ("PUT", "breakpoints/9", {"enabled": False}, "no breakpoint 9"),
+                ("PUT", "breakpoint-groups/h", {"enabled": False}, "in the group `h`"), ("DELETE", "watches/9", None, "there are none"),
+                ("DELETE", "injected-tasks/9", None, "there are none"), ("DELETE", "pending?id=9", None, "there are none"),
+                ("DELETE", "frames/1/variables/n", None, "no pending change of `.n`"), ("GET", "frames/9/variables", None, "frame 9"),
+                ("GET", "variables?checkpoint=99", None, "checkpoint 99"), ("POST", "goto", {"node": "x"}, "no node `x`"),
+                ("POST", "step", {"kind": "over", "frame": 9}, "frame 9"), ("POST", "replay", {"checkpoint": 99}, "checkpoint 99")):
+            s.ask(method, f"/debug/t/{path}", body).gives(404).has(code="not_found").says(words)
+
+
+def changes_that_are_taken_back(world):
+    """variables answer with what is pending, and DELETE of one in a frame takes its change back"""
+    with Server(world) as s:
+        s.begin("t", GRAPH, debug={"pause_on_start": True})
+        s.paused("t")
+        if "pending" in s.ask("GET", "/debug/t/variables").gives(200).json:
+            raise Broken("nothing is pending")
+        for name, value in (("n", 5), ("n", 6), ("odd name.x", 7)):
+            s.ask("POST", "/debug/t/frames/1/variables", {"name": name, "value": value}).gives(200)
+        shown = s.ask("GET", "/debug/t/frames/1/variables").gives(200).json
+        world.same((shown.value, [p.value for p in shown.pending]), ({"n": 6, "odd name.x": 7}, [5, 6, 7]))
+        left = s.ask("DELETE", "/debug/t/frames/1/variables/n").gives(200).json
+        world.same([p.path for p in left.pending], [["odd name.x"]])
+        world.same(s.ask("GET", "/debug/t/variables?path=.n").json.value, 1, "n, as it was before")
+        s.ask("DELETE", "/debug/t/pending?path=.%22odd%20name.x%22").gives(200).has(pending=[])
+        s.ask("DELETE", "/debug/t/variables/n").gives(200)
+        world.same(s.ask("GET", "/debug/t/variables").json.value, {}, "without n")
+
+
 def too_many_requests_wait(world):
     """more than --rate requests a second are answered with 429 and Retry-After, and health is not counted"""
     with Server(world, "--rate", 5) as s:
@@ -456,6 +490,9 @@ def camel_case_and_the_aliases(world):
         s.ask("POST", f"/debug/t/frames/{frame}/variables", {"name": "n", "value": 7}).gives(200)
         s.ask("POST", f"/debug/t/frames/{frame}/variables", {"name": "odd name.x", "value": 7}).gives(200)
         s.ask("DELETE", f"/debug/t/frames/{frame}/variables/odd%20name.x").gives(200)
+        for words in ({"nodeId": "c", "position": "after"}, {"type": "state", "state_key": "n", "state_value": 70}):
+            one = s.ask("POST", "/debug/t/breakpoints", words).gives(200).json.breakpoint
+            s.ask("DELETE", f"/debug/t/breakpoints/{one.id}").gives(200)
         s.ask("POST", f"/debug/t/frames/{frame}/evaluate", {"expression": ".n"}).gives(200).has(results=[7])
         s.ask("POST", f"/debug/t/frames/{frame}/inject-task",
               {"task": {"jq": "{i: 1}"}, "insertMode": "before_current"}).gives(200)
@@ -633,7 +670,8 @@ def main():
     if not shutil.which("curl"):
         return tap.finish("curl is not installed")
     routes(tap, pawl)
-    for case in (errors_say_what_is_wrong, a_bad_request_does_nothing, too_many_requests_wait,
+    for case in (errors_say_what_is_wrong, a_bad_request_does_nothing, what_is_not_there,
+                 changes_that_are_taken_back, too_many_requests_wait,
                  head_options_etag_location, a_key_is_one_run, camel_case_and_the_aliases, names_are_whole,
                  numbers_are_no_names):
         wrong_with = try_case(case, pawl, 1)

@@ -46,6 +46,38 @@ static void arguments_come_from_path_query_and_body(void **state) {
         "{\"thread\":\"t\",\"types\":[\"node\",\"step\",\"log\"],\"from\":12,\"values\":true}");
 }
 
+static void breakpoints_have_the_words_of_others(void **state) {
+    (void)state;
+    expect_request("POST", "/debug/t/breakpoints", "{\"node_id\": \"a\", \"position\": \"after\"}",
+                   "breakpoint_set", "{\"thread\":\"t\",\"node\":\"a\",\"position\":\"after\"}");
+    expect_request(
+        "POST", "/debug/t/breakpoints",
+        "{\"type\": \"state\", \"stateKey\": \"a.b\", \"state_value\": 7}", "breakpoint_set",
+        "{\"thread\":\"t\",\"type\":\"state\",\"state\":{\"path\":[\"a.b\"],\"equals\":7}}");
+    expect_request(
+        "POST", "/runs",
+        "{\"workflow\": \"w\", \"debug\": {\"breakpoints\": [{\"nodeId\": \"a\"}, {\"state_key\": \"n\", "
+        "\"state_value\": null}]}}",
+        "run_start",
+        "{\"workflow\":\"w\",\"debug\":{\"breakpoints\":[{\"node\":\"a\"},{\"state\":{\"path\":[\"n\"],"
+        "\"equals\":null}}]}}");
+}
+
+static void messages_have_the_same_names(void **state) {
+    Error err = ERROR_INIT;
+    (void)state;
+    Json data = parse("{\"frameId\": 0, \"mode\": \"into\"}");
+    expect_gives(route_named_args(operation_find("step", NULL), NULL, data, &err),
+                 "{\"kind\":\"into\"}");
+    expect_gives(route_named_args(operation_find("continue", NULL), NULL, data, &err),
+                 "{\"frame\":\"all\",\"mode\":\"into\"}");
+    expect_gives(route_named_args(operation_find("step", NULL), "{\"kind\":\"over\"}", data, &err),
+                 "(none)");
+    assert_string_equal(err.msg, "`kind` of `step` is given twice.");
+    expect_gives(route_named_args(operation_find("runs", NULL), NULL, json_none(), &err), "{}");
+    json_unref(data);
+}
+
 static void a_name_in_a_path_may_hold_what_ends_a_path_elsewhere(void **state) {
     (void)state;
     expect_request("GET", "/runs/a%3Fb%23c", NULL, "run_get", "{\"thread\":\"a?b#c\"}");
@@ -215,6 +247,8 @@ static void the_text_of_a_query_is_decoded(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(arguments_come_from_path_query_and_body),
+        cmocka_unit_test(breakpoints_have_the_words_of_others),
+        cmocka_unit_test(messages_have_the_same_names),
         cmocka_unit_test(a_name_in_a_path_may_hold_what_ends_a_path_elsewhere),
         cmocka_unit_test(a_literal_path_goes_before_a_name),
         cmocka_unit_test(a_path_with_other_methods_names_them),
