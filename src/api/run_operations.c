@@ -63,19 +63,12 @@ static Json doubts_of(HostRun *run) {
     return out;
 }
 
-/* Of its debug session; JSON_NONE: it has none. */
-static Json session_id(HostRun *run) {
-    Session *session = host_has_session(run);
-    Json all = session ? session_json(session) : json_none();
-    Json id = json_is_none(all) ? all : json_ref(json_object_get_c(all, "id"));
-    json_unref(all);
-    return id;
-}
-
 static void on_begun(void *ctx, HostRun *run, const Error *err) {
     Asked *a = ctx;
+    const Session *session = run ? host_has_session(run) : NULL;
     if (run) {
-        reply_give(a->reply, OBJECT_ADD(held_json(run), KEY("session", session_id(run)),
+        reply_give(a->reply, OBJECT_ADD(held_json(run),
+                                        KEY("session", session ? session_id(session) : json_none()),
                                         KEY("doubts", doubts_of(run))));
     } else {
         reply_fail(a->reply, err);
@@ -677,7 +670,9 @@ const Operation run_operations[] = {
               "the cursor of the last event that was seen; of all runs {since, runs: {number: cursor}}; "
               "left out, only what happens from now on"},
          {"values", ARG_BOOL, .about = "with what nodes gave back, and the state"},
-         {"attach", ARG_BOOL, .about = "as a debugger: the session's events, and the run stays"}),
+         {"attach", ARG_BOOL, .about = "as a debugger: the session's events, and the run stays"},
+         {"names", ARG_BOOL,
+          .about = "a debugger's events name their run, session and time, as all others do"}),
      .answer = "{subscription: int, since?: time}",
      .stream = true},
 

@@ -326,7 +326,7 @@ Breakpoint *session_break(Session *s, Json spec, Error *err) {
 Breakpoint *session_change_break(Session *s, int64_t id, Json fields, Error *err) {
     const Breakpoint *old = breakpoints_find(s->breakpoints, id);
     if (!old) {
-        error_set(err, ERR_USAGE, "There is no breakpoint %lld.", (long long)id);
+        error_set(err, ERR_NOT_FOUND, "There is no breakpoint %lld.", (long long)id);
         return NULL;
     }
     Json stored = breakpoint_stored(old), spec = breakpoint_merge(stored, fields);
@@ -598,6 +598,10 @@ Breakpoints *session_breakpoints(const Session *s) {
 
 /* ---- as a whole ---- */
 
+Json session_id(const Session *s) {
+    return json_ref(json_object_get_c(s->value, "id"));
+}
+
 Json session_json(const Session *s) {
     const Flow *flow = run_flow(s->run);
     double idle = (double)(engine_time(run_engine(s->run)) - s->touched) / 1000;
@@ -610,9 +614,9 @@ Json session_json(const Session *s) {
     Json left = expires ? json_double(fmax(0, floor(s->idle_limit - idle))) : json_none();
     Json created = json_object_get_c(s->value, "created");
     return OBJECT(
-        KEY("id", json_ref(json_object_get_c(s->value, "id"))), KEY("run", run_number(s->run)),
-        KEY("thread", run_thread(s->run)), KEY("workflow", flow->name), KEY("file", flow->path),
-        KEY("dialect", flow->dialect), KEY("run_status", run_status(s->run)), KEY("status", status),
+        KEY("id", session_id(s)), KEY("run", run_number(s->run)), KEY("thread", run_thread(s->run)),
+        KEY("workflow", flow->name), KEY("file", flow->path), KEY("dialect", flow->dialect),
+        KEY("run_status", run_status(s->run)), KEY("status", status),
         KEY("frame", s->selected ? json_int(s->selected) : json_none()),
         KEY("paused", (int64_t)run_parked_count(s->run)),
         KEY("pause_all_on_breakpoint", s->pause_all), KEY("auto_resume", s->auto_resume),

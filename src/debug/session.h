@@ -71,6 +71,7 @@ bool session_is_over(const Session *s); /* detached, aborted, or the run has set
 bool session_is_detached(const Session *s);
 
 Run *session_run(const Session *s);
+Json session_id(const Session *s); /* text; given */
 Breakpoints *session_breakpoints(const Session *s);
 Json session_json(const Session *s); /* as session_api.h says of `session` */
 

@@ -43,6 +43,8 @@ struct Subscription {
     Json
         told; /* of all: {number: cursor}; when it is live, of runs that have told nothing new yet */
     int64_t listed; /* of all: number of the last run that was in `runs` */
+    Json paused;    /* of a window: {frame: when}, of pauses that it was told */
+    bool rests;     /* and that no frame goes on by itself */
     bool lost;      /* more happened while it was behind than `later` holds: it is in the store */
     bool stalled;   /* it is behind, and reads too slowly for another page */
     bool reading;   /* a page is on its way */
@@ -81,6 +83,7 @@ static void free_when_done(Subscription *s) {
     json_unref(s->later);
     json_unref(s->runs);
     json_unref(s->told);
+    json_unref(s->paused);
     mem_free(s->queue);
     mem_free(s->thread);
     mem_free(s);
@@ -347,31 +350,59 @@ static int64_t clock_ms(void) {
     return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
 }
 
+/* The event of a session, without whom it is for, and with the names of its run and session. */
+static Json named_event(const HostRun *r, Json event) {
+    const Session *session = host_has_session(r);
+    Json out = json_object_remove(json_ref(event), json_string_c("to"));
+    if (json_is_none(json_object_get_c(event, "thread"))) { /* not of a run that it replayed */
+        out = OBJECT_ADD(out, KEY("run", run_number(r->run)), KEY("thread", run_thread(r->run)));
+    }
+    if (json_is_none(json_object_get_c(event, "at"))) {
+        out = OBJECT_ADD(out, KEY("at", json_time(clock_ms())));
+    }
+    return OBJECT_ADD(out, KEY("session", session ? session_id(session) : json_none()));
+}
+
+/* A window that has just come is told where the frames stand (`to` is its number). It may have heard that already: from a pause
+ * that was on its way when it came. */
+static bool window_knows(Subscription *s, Json event, bool again) {
+    Json frame = json_object_get_c(event, "frame"), at = json_object_get_c(event, "at");
+    if (is_event(event, "stopped")) {
+        bool knows = again && s->rests;
+        s->rests = true;
+        return knows;
+    }
+    s->rests = s->rests && !is_event(event, "resumed");
+    if (!is_event(event, "paused") || json_tag(frame) != JSON_TAG_INT) return false;
+    Json key = json_string_fmt("%lld", (long long)frame.i);
+    bool knows = again && json_equal(json_object_get(s->paused, key), at);
+    s->paused = json_object_set(s->paused, key, json_ref(at));
+    return knows;
+}
+
 void subscription_session_event(HostRun *r, Json event) {
-    Json to = json_object_get_c(event, "to");
+    Json to = json_object_get_c(event, "to"), named = json_none();
     EventType type = EVENT_DEBUG;
     bool ends = session_event_ends(event),
          told_before = !json_is_none(json_object_get_c(event, "reattached"));
     bool told_all = !told_before && json_is_none(to) && concerns_run(event, &type);
     r->host->telling++;
-    for (Subscription *s = r->watchers; s; s = s->next) {
-        if (s->spec.attach &&
-            (json_is_none(to) || (json_tag(to) == JSON_TAG_INT && to.i == s->number))) {
-            Json own = json_ref(event);
-            tell(s, json_is_none(to) ? own : json_object_remove(own, json_string_c("to")));
-            if (ends) finish(s);
-        } else if (!s->spec.attach && told_all && wants(s, type)) {
-            hand(s, event);
+    for (int list = 0; list < 2; list++) {
+        for (Subscription *s = list ? r->host->all : r->watchers; s; s = s->next) {
+            bool window = s->spec.attach;
+            if (window ? !json_is_none(to) && (json_tag(to) != JSON_TAG_INT || to.i != s->number)
+                       : !told_all || !wants(s, type)) {
+                continue;
+            }
+            if (json_is_none(named)) named = named_event(r, event);
+            if (!window) {
+                hand(s, named);
+            } else if (!window_knows(s, event, !json_is_none(to))) {
+                tell(s, s->spec.names ? json_ref(named)
+                                      : json_object_remove(json_ref(event), json_string_c("to")));
+            }
+            if (window && ends) finish(s);
         }
-    }
-    Json named = json_none(); /* of one run among others */
-    for (Subscription *s = told_all ? r->host->all : NULL; s; s = s->next) {
-        if (!wants(s, type)) continue;
-        if (json_is_none(named)) {
-            named = OBJECT_ADD(json_ref(event), KEY("run", run_number(r->run)),
-                               KEY("thread", run_thread(r->run)), KEY("at", json_time(clock_ms())));
-        }
-        hand(s, named);
     }
     json_unref(named);
     told(r->host);
@@ -603,6 +634,7 @@ Subscription *host_subscribe(Host *h, const SubscriptionSpec *spec, Error *err) 
     Subscription *s = mem_zalloc(sizeof *s);
     *s = (Subscription){
         .host = h, .run = r, .spec = *spec, .number = ++h->last_subscription, .busy = 1};
+    if (spec->attach) s->paused = json_object();
     if (!thread && spec->from < 0) s->spec.since = clock_ms();
     s->thread = thread ? mem_strndup(thread, strlen(thread)) : NULL;
     s->list = r ? &r->watchers : thread ? NULL : &h->all;
@@ -653,6 +685,7 @@ bool subscription_asked(Json args, SubscriptionSpec *out, Error *err) {
     out->from = json_tag(from) == JSON_TAG_INT ? from.i : -1;
     out->values = json_truthy(json_object_get_c(args, "values"));
     out->attach = json_truthy(json_object_get_c(args, "attach"));
+    out->names = json_truthy(json_object_get_c(args, "names"));
     if (all && json_kind(from) == JSON_OBJECT) {
         Json since = json_object_get_c(from, "since");
         out->runs = json_object_get_c(from, "runs");

@@ -26,7 +26,7 @@
  * the store has beyond that, run by run, also of runs that other processes hold, and then what happens.
  *
  * A window (`attach`) is told what the debug session tells instead (api/session_api.h), and keeps the run
- * from settling.
+ * from settling. Others are told of a session what concerns the run, with `session`, its id.
  *
  * Every subscription has a queue of its own of SUBSCRIPTION_MAX events. One that does not read is let go:
  * its last event is {"event": "dropped", "cursor"}, with which it can come back (one to all runs: with those
@@ -54,6 +54,8 @@ typedef struct SubscriptionSpec {
     bool values;   /* with update and state */
     bool errors;   /* `step` of an execution that failed with `error`; told live only */
     bool attach;   /* a window */
+    bool
+        names; /* of a window: each event with `run`, `thread`, `session` and `at`, as others have it */
     const HostDebug
         *debug; /* of a window: the session that it makes, when there is none yet; or NULL */
     void (*ready)(void *ctx, Subscription *s); /* the queue is not empty any more, or it is over */

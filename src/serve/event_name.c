@@ -1,9 +1,6 @@
-/* event_name.c - what events are called outside.
- *
- * Inside, an event says what happened with a word and a few fields (subscription.h, api/session_api.h). Outside it has a name of
- * its own for each of them, so that a client can listen to just that. */
-#include "server_inside.h"
+#include "event_name.h"
 
+#include "json_build.h"
 #include "json_print.h"
 #include "mem.h"
 #include "session_api.h"
@@ -144,15 +141,9 @@ static Json within(Json value, bool *cut) {
     return json_none();
 }
 
-/* What the node sees, and its config: of a session that is here. */
-static Json with_values(Server *s, Json event) {
-    Json thread = json_object_get_c(event, "thread"), frame = json_object_get_c(event, "frame");
-    HostRun *run = json_kind(thread) == JSON_STRING
-                       ? host_find(client_host(s->options.client), json_string_data(&thread))
-                       : NULL;
-    Session *session = run ? host_has_session(run) : NULL;
+/* What the node of a paused frame sees, and its config. */
+static Json with_values(Session *session, Json event, Json frame) {
     bool cut = false;
-    if (!session || json_is_none(frame)) return event;
     Json config = session_call(session, "config", OBJECT(KEY("frame", json_ref(frame))), NULL);
     Json seen = session_call(session, "evaluate",
                              OBJECT(KEY("expression", "."), KEY("frame", json_ref(frame))), NULL);
@@ -171,6 +162,27 @@ static Json with_values(Server *s, Json event) {
     return event;
 }
 
-Json event_told(Server *s, Json event, const char *name) {
-    return !strcmp(name, "debug.frame.paused") ? with_values(s, event) : event;
+/* Where the frame stands that a breakpoint stopped. One with a message stops none. */
+static Json with_stop(Session *session, Json event, Json frame) {
+    static const char *const fields[] = {"position", "reason", "breakpoints", "error"};
+    const Frame *f = session_paused(session, frame.i, NULL);
+    if (!f) return event;
+    Json stands = session_frame_json(session, f, false);
+    for (size_t i = 0; i < sizeof fields / sizeof *fields; i++) {
+        event = OBJECT_ADD(event, KEY(fields[i], json_ref(json_object_get_c(stands, fields[i]))));
+    }
+    json_unref(stands);
+    return with_values(session, event, frame);
+}
+
+Json event_told(const Host *host, Json event, const char *name) {
+    bool hit = !strcmp(name, "debug.breakpoint.hit");
+    bool seen = !strcmp(name, "debug.frame.paused") || !strcmp(name, "debug.variable.changed");
+    Json thread = json_object_get_c(event, "thread"), frame = json_object_get_c(event, "frame");
+    HostRun *run = (seen || hit) && json_kind(thread) == JSON_STRING
+                       ? host_find(host, json_string_data(&thread))
+                       : NULL;
+    Session *session = run ? host_has_session(run) : NULL;
+    if (!session || json_tag(frame) != JSON_TAG_INT) return event;
+    return hit ? with_stop(session, event, frame) : with_values(session, event, frame);
 }

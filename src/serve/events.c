@@ -241,7 +241,7 @@ static void on_event(void *ctx, Json event) {
         v->over = v->cut = true;
     } else if (!told && event_is_wanted(event, name, v->wanted, v->plain)) {
         Buf text = BUF_INIT;
-        if (!v->plain) event = event_told(v->server, event, name);
+        if (!v->plain) event = event_told(client_host(v->server->options.client), event, name);
         buf_printf(&text, "event: %s\n", name);
         add_id(v, event, &text);
         buf_adds(&text, "data: ");
@@ -548,7 +548,8 @@ static EventStream *stream_new(Exchange *x, const char *thread, Json args) {
     Json types = json_ref(json_object_get_c(v->args, "types"));
     if (!v->plain) v->wanted = event_names_taken(&types);
     v->args = json_object_remove(v->args, json_string_c("types"));
-    v->args = OBJECT_ADD(v->args, KEY("types", types));
+    v->args = OBJECT_ADD(v->args, KEY("types", types),
+                         KEY("names", v->plain ? json_none() : json_bool(true)));
     return v;
 }
 

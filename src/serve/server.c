@@ -294,6 +294,7 @@ static void begin_debug_talk(Exchange *x, const char *path, size_t len) {
     } else {
         x->thread = thread_of_id(client_host(x->server->options.client), json_string_data(&thread),
                                  json_string_len(thread));
+        x->args = json_ref(thread); /* as it was called */
         talk_begin(x);
     }
     json_unref(args);

@@ -1,12 +1,13 @@
 /* server_inside.h - what the files of the server share.
  *
  * Reading order: server.c (who has come, and for what), rest.c (an operation by its route), events.c (Server-Sent Events),
- * websocket.c, windows.h (sessions that are debugged over REST), auth.c, problem.c, event_name.c,
+ * websocket.c, windows.h (sessions that are debugged over REST), auth.c, problem.c, event_name.h,
  * openapi.c, schemas.h, metrics.c.
  */
 #ifndef PAWL_SERVER_INSIDE_H
 #define PAWL_SERVER_INSIDE_H
 
+#include "event_name.h"
 #include "json_build.h"
 #include "route.h"
 #include "server.h"
@@ -166,19 +167,6 @@ void events_close(Server *s); /* they end so that clients see that more was to c
 void events_look(
     Server *
         s); /* every second: whether runs go on whose streams rest, and who has heard nothing for long */
-
-/* ---- event_name.c ---- */
-
-/* What an event is called outside: "node.completed", "debug.frame.paused". */
-const char *event_name(Json event);
-/* Whether it is among those that somebody asked for by such names, "debug" and "node.*" meaning all of theirs; other words that
- * events have inside mean just those. plain: those go before names ("node"). name: of the event. */
-bool event_is_wanted(Json event, const char *name, Json wanted, bool plain);
-/* Takes such names out of `types`, which operations know nothing of, and with them the words from inside that stand beside
- * them; JSON_NONE: there were none. Consumes *types and sets it to what is left, JSON_NONE for nothing. */
-Json event_names_taken(Json *types);
-/* The event as it is told outside, with what somebody who sees a frame pause wants to know. Consumes it. */
-Json event_told(Server *s, Json event, const char *name);
 
 /* ---- websocket.c ---- */
 

@@ -3,6 +3,7 @@
  * queue while little waits to be written, and again when it has been. */
 #include "socket.h"
 
+#include "event_name.h"
 #include "host_socket.h"
 #include "json_build.h"
 #include "json_error.h"
@@ -30,6 +31,7 @@ typedef struct Stream {
     Client *client;
     struct Stream *next;
     Subscription *subscription;
+    bool names; /* for a server, which tells others */
 } Stream;
 
 struct Client {
@@ -128,6 +130,7 @@ static void pump(Stream *stream) {
     Json event;
     while (lines_is_open(c->lines) && lines_waiting(c->lines) < WRITE_HIGH &&
            subscription_next(stream->subscription, &event)) {
+        if (stream->names) event = event_told(c->server->host, event, event_name(event));
         send_event(c, number, event);
     }
     if (subscription_is_over(stream->subscription) && lines_waiting(c->lines) < WRITE_HIGH) {
@@ -163,6 +166,7 @@ static bool subscribe(Client *c, Json id, Json args, Error *err) {
                              .ctx = stream};
     *stream = (Stream){.client = c};
     bool ok = subscription_asked(args, &spec, err);
+    stream->names = spec.names;
     stream->subscription = ok ? host_subscribe(c->server->host, &spec, err) : NULL;
     if (!stream->subscription) {
         mem_free(stream);

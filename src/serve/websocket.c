@@ -51,15 +51,7 @@ static const struct Word {
     {"step_out", "step", "{\"kind\":\"out\"}", "resumed"},
     {"inspect_state", "evaluate", "{\"expression\":\".\"}", "state_update"},
     {"get_diff", "diff", NULL, "diff"},
-};
-
-/* The names of its fields. */
-static const struct Field {
-    const char *word, *from, *to;
-} fields[] = {
-    {"set_breakpoints", "node_id", "node"},
-    {"clear_breakpoints", "node_id", "node"},
-    {"clear_breakpoints", "breakpoint_id", "id"},
+    {"continue", "continue", NULL, "resumed"},
 };
 
 static const struct EventWord {
@@ -91,7 +83,7 @@ typedef struct TalkEvents {
     struct TalkEvents *next;
     ClientEvents *events;
     int64_t number;
-    char *thread;
+    Json said; /* the run, as whoever subscribed called it; JSON_NONE: all */
     Json wanted;
     bool telling, over;
 } TalkEvents;
@@ -103,6 +95,7 @@ struct Talk {
     Asker asker;
     char *key;    /* whose messages are counted with its own */
     char *thread; /* of /debug/ID; NULL: none */
+    Json said;    /* that ID, as it was given */
     TalkCall *calls;
     size_t ncalls;
     TalkEvents *events;
@@ -166,7 +159,7 @@ static void events_free(TalkEvents *v) {
     v->talk->nevents--;
     client_events_end(v->events);
     json_unref(v->wanted);
-    mem_free(v->thread);
+    json_unref(v->said);
     mem_free(v);
 }
 
@@ -187,18 +180,18 @@ static void on_event(void *ctx, Json event) {
         json_unref(event);
         return;
     }
-    if (v->thread && json_is_none(json_object_get_c(event, "thread"))) {
-        event = OBJECT_ADD(event, KEY("thread", v->thread));
-    }
+    Talk *t = v->talk;
     const char *name = event_name(event);
     if (event_is_wanted(event, name, v->wanted, false)) {
-        event = event_told(v->talk->server, event, name);
-        v->talk->server->events_sent++;
-        talk_send(v->talk,
-                  OBJECT(KEY("type", word_of(v->talk, event, name)), KEY("subscription", v->number),
-                         KEY("session_id", json_ref(json_object_get_c(event, "thread"))),
-                         KEY("data", json_ref(event))));
-        Talk *t = v->talk;
+        event = event_told(client_host(t->server->options.client), event, name);
+        const char *word = word_of(t, event, name);
+        if (word != name) {
+            event = OBJECT_ADD(event, KEY("node_id", json_ref(json_object_get_c(event, "node"))));
+        }
+        Json about = json_is_none(v->said) ? json_object_get_c(event, "thread") : v->said;
+        t->server->events_sent++;
+        talk_send(t, OBJECT(KEY("type", word), KEY("subscription", v->number),
+                            KEY("session_id", json_ref(about)), KEY("data", json_ref(event))));
         if (!t->held && t->socket && web_socket_waiting(t->socket) > HELD_BACK)
             hold_events(t, true);
     }
@@ -214,8 +207,8 @@ static void on_over(void *ctx, const Error *why) {
     if (!v->telling) events_free(v);
 }
 
-/* What is told at once comes after the answer. */
-static void subscribe(Talk *t, Json id, Json args, Error *err) {
+/* What is told at once comes after the answer. said: the run, as it was called. */
+static void subscribe(Talk *t, Json id, Json said, Json args, Error *err) {
     const Operation *op = operation_find("run_events", NULL);
     const char *thread = json_object_text(args, "thread");
     SubscriptionSpec spec = {.thread = thread};
@@ -223,7 +216,8 @@ static void subscribe(Talk *t, Json id, Json args, Error *err) {
     uv_gettimeofday(&now);
     Json types = json_ref(json_object_get_c(args, "types"));
     Json wanted = event_names_taken(&types);
-    args = OBJECT_ADD(json_object_remove(args, json_string_c("types")), KEY("types", types));
+    args = OBJECT_ADD(json_object_remove(args, json_string_c("types")), KEY("types", types),
+                      KEY("names", json_bool(true)));
     if (!operation_check(op, args, err) || !auth_allows(t->server, &t->asker, op, args, err) ||
         !subscription_asked(args, &spec, err) ||
         (t->nevents >= SUBSCRIPTIONS_MAX &&
@@ -237,7 +231,7 @@ static void subscribe(Talk *t, Json id, Json args, Error *err) {
     *v = (TalkEvents){.talk = t,
                       .next = t->events,
                       .number = ++t->last_subscription,
-                      .thread = mem_strdup(thread),
+                      .said = thread ? json_ref(said) : json_none(),
                       .wanted = wanted};
     t->events = v;
     t->nevents++;
@@ -352,23 +346,6 @@ static const struct Word *find_word(const Talk *t, const char *name) {
     return NULL;
 }
 
-/* data, with what the word adds and with the names that the operation has. Given. */
-static Json args_of(const struct Word *w, Json data) {
-    Json out = w && w->fixed ? json_parse(w->fixed, strlen(w->fixed), NULL, NULL) : json_object();
-    Json key, value;
-    for (size_t pos = 0; json_object_next(data, &pos, &key, &value);) {
-        const char *to = json_string_data(&key);
-        for (size_t i = 0; w && i < sizeof fields / sizeof *fields; i++) {
-            if (!strcmp(fields[i].word, w->word) && !strcmp(fields[i].from, to)) to = fields[i].to;
-        }
-        out = json_object_with(out, to, json_ref(value));
-    }
-    if (w && !strcmp(w->word, "clear_breakpoints") && !json_object_len(out)) {
-        out = OBJECT_ADD(out, KEY("all", json_bool(true)));
-    }
-    return out;
-}
-
 static bool takes_thread(const Operation *op) {
     if (operation_is_of_run(op)) return true;
     for (const OperationArg *a = op->args; a && a->name; a++) {
@@ -404,28 +381,34 @@ static bool begin_call(Talk *t, Json message, Error *err) {
         return error_set(err, ERR_USAGE, "The `data` of a message is an object.");
     }
     const char *name = json_string_data(&type);
-    const struct Word *w = find_word(t, name);
-    Json args = with_thread(t, args_of(w, data), "thread", json_object_get_c(data, "thread"));
-    if (!strcmp(name, "subscribe")) {
-        if (json_is_none(json_object_get_c(args, "thread"))) {
-            args = with_thread(t, args, "thread", said);
-        }
-        Error why = ERROR_INIT;
-        subscribe(t, id, args, &why);
-        if (why.code != ERR_NONE) *err = why;
-        return why.code == ERR_NONE;
-    }
+    bool subscribes = !strcmp(name, "subscribe");
     if (!strcmp(name, "unsubscribe")) {
-        unsubscribe(t, id, args);
-        json_unref(args);
+        unsubscribe(t, id, data);
         return true;
     }
-    const Operation *op = operation_find(w ? w->operation : name, err);
-    if (op && op->stream) {
+    const struct Word *w = find_word(t, name);
+    const Operation *op = operation_find(subscribes ? "run_events" : w ? w->operation : name, err);
+    if (op && op->stream && !subscribes) {
         op = NULL;
         error_set(err, ERR_USAGE, "`%s` tells events: `subscribe` takes its arguments.", name);
     }
-    if (op && takes_thread(op) && json_is_none(json_object_get_c(args, "thread"))) {
+    Json args = op ? route_named_args(op, w ? w->fixed : NULL, data, err) : json_none();
+    if (json_is_none(args)) return false;
+    Json own = json_object_get_c(data, "thread");
+    bool names = !json_is_none(own); /* its run */
+    if (w && !strcmp(w->word, "clear_breakpoints") && json_object_len(args) == names) {
+        args = OBJECT_ADD(args, KEY("all", json_bool(true)));
+    }
+    args = with_thread(t, args, "thread", own);
+    if (subscribes) {
+        Json about = names ? own : json_is_none(said) ? t->said : said;
+        if (!names) args = with_thread(t, args, "thread", about);
+        Error why = ERROR_INIT;
+        subscribe(t, id, about, args, &why);
+        if (why.code != ERR_NONE) *err = why;
+        return why.code == ERR_NONE;
+    }
+    if (takes_thread(op) && json_is_none(json_object_get_c(args, "thread"))) {
         char *thread = json_kind(said) == JSON_STRING
                            ? thread_of_id(client_host(t->server->options.client),
                                           json_string_data(&said), json_string_len(said))
@@ -433,12 +416,10 @@ static bool begin_call(Talk *t, Json message, Error *err) {
         args = OBJECT_ADD(args, KEY("thread", (const char *)thread));
         mem_free(thread);
     }
-    if (op && t->ncalls >= CALLS_MAX) {
-        op = NULL;
-        error_set(err, ERR_BUSY, "%d messages of this connection are not answered yet.", CALLS_MAX);
-    }
-    if (!op || !operation_check(op, args, err) ||
-        !auth_allows(t->server, &t->asker, op, args, err)) {
+    if ((t->ncalls >= CALLS_MAX &&
+         !error_set(err, ERR_BUSY, "%d messages of this connection are not answered yet.",
+                    CALLS_MAX)) ||
+        !operation_check(op, args, err) || !auth_allows(t->server, &t->asker, op, args, err)) {
         json_unref(args);
         return false;
     }
@@ -514,6 +495,7 @@ static void on_closed(void *ctx) {
         c->prev = c->next = NULL;
         c->talk = NULL;
     }
+    json_unref(t->said);
     mem_free(t->thread);
     mem_free(t->key);
     mem_free(t);
@@ -543,7 +525,7 @@ void talk_begin(Exchange *x) {
     Server *s = x->server;
     Talk *t = mem_zalloc(sizeof *t);
     WebRequest *r = x->request;
-    *t = (Talk){.server = s, .next = s->talks, .asker = x->asker};
+    *t = (Talk){.server = s, .next = s->talks, .asker = x->asker, .said = json_take(&x->args)};
     t->key = mem_strdup(x->asker.name[0] ? x->asker.name : web_peer(r));
     exchange_note(x, 101);
     web_request_set_data(r, NULL);
@@ -558,6 +540,7 @@ void talk_begin(Exchange *x) {
     x->request = NULL; /* it has become the socket, or was answered */
     exchange_free(x);
     if (!t->socket) { /* it was answered */
+        json_unref(t->said);
         mem_free(t->thread);
         mem_free(t->key);
         mem_free(t);
@@ -568,7 +551,7 @@ void talk_begin(Exchange *x) {
     if (t->thread) {
         Error err = ERROR_INIT;
         Json args = OBJECT(KEY("thread", t->thread), KEY("attach", json_bool(true)));
-        subscribe(t, json_none(), args, &err);
+        subscribe(t, json_none(), t->said, args, &err);
         if (err.code != ERR_NONE) send_error(t, json_none(), "subscribe", &err);
     }
 }

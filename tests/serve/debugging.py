@@ -217,18 +217,111 @@ def graphs_over_a_websocket(world):
             world.same(paused.data.position, "before")
             world.same(talk.call("inspect_state").data.state["n"], 2)
             talk.call("set", {"path": ".n", "value": 5})
+            world.same(talk.wait("state_update").data.state["n"], 5)
             if "changed" not in talk.call("get_diff").data:
                 raise Broken("get_diff has no `changed`")
             talk.call("set_breakpoints", {"type": "exception", "caught": True})
             talk.call("continue")
             world.same(talk.wait("exception").data.node, "bad")
             talk.call("continue")
-            talk.wait("breakpoint_hit", node="c")
+            hit = talk.wait("breakpoint_hit", node_id="c").data
+            world.same((hit.state["n"], hit.position), (50, "before"))
             world.same(talk.call("clear_breakpoints").type, "breakpoints_cleared")
-            talk.call("continue")
+            world.same(talk.call("continue", {"frameId": 0}).type, "resumed")
             talk.wait("completed")
         world.same(s.run("t").status, "completed")
         world.same(s.ask("GET", "/runs/t/state?path=.c").json.state, 50)
+
+
+GATE = """
+name: gate
+state: {n: 1}
+nodes:
+  - {name: a, jq: '{n: 2}'}
+  - {name: b, shell: 'touch began; while ! test -e go; do sleep 0.05; done'}
+  - {name: c, jq: '{c: .n}'}
+"""
+
+
+def whom_events_are_about(world):
+    """every event of a session names run, thread, session and time, by any door, of runs of another process too; a stop has the state"""
+    world.write("gate.yaml", GATE)
+    with Server(world) as s:
+        for thread in ("here", "there"):
+            (world.folder / "began").unlink(missing_ok=True)
+            (world.folder / "go").unlink(missing_ok=True)
+            other = None
+            if thread == "here":
+                s.begin(thread, GATE)
+            else:
+                other = world.start("run", "gate.yaml", "--thread", thread)
+            world.wait_for("began")
+            s.ask("POST", f"/debug/{thread}").gives(200)
+            session = s.ask("GET", f"/debug/{thread}").gives(200).json.session.id
+            number = s.run(thread).run
+            streams = [s.events(f"/debug/{number}/events"), s.events(f"/runs/{thread}/events?types=debug")]
+            if not other:
+                streams.append(s.events("/events?types=debug"))
+            talks = [s.talk(f"/debug/{session}", root=""), s.talk("/ws")]
+            talks[1].call("subscribe", {"thread": str(number), "attach": True})
+            world.until(lambda s=s: s.ask("GET", "/server").json.load.streams == len(streams), "all listen")
+            for talk in talks:
+                talk.call("frames", {"thread": thread})  # what it was told when it came is here
+            s.ask("POST", f"/debug/{thread}/breakpoints", {"node": "c"}).gives(200)
+            world.write("go", "")
+            for stream in streams:
+                told = []
+                for event in stream:
+                    told.append((event.name, event.data))
+                    if event.name == "debug.frame.paused":
+                        break
+                check_stop(world, told, number, thread, session)
+                stream.close()
+            for talk, name in zip(talks, (session, str(number))):
+                words = {"breakpoint_hit": "debug.breakpoint.hit", "paused": "debug.frame.paused"}
+                told = []
+                while not told or told[-1][0] != "debug.frame.paused":
+                    message = talk.events.pop(0) if talk.events else talk.message()
+                    if message.subscription:
+                        world.same(message.session_id, name, "session_id")
+                        told.append((words.get(message.type, message.type), message.data))
+                check_stop(world, told, number, thread, session)
+                talk.socket.close()
+            s.ask("DELETE", f"/debug/{thread}").gives(200)
+            s.until(thread, "completed")
+            if other:
+                other.communicate()
+
+
+def each_pause_is_told_once(world):
+    """who attaches while a pause is being recorded is told of it once, and not again as one that was there before"""
+    with Server(world) as s:
+        for i in range(20):
+            run = s.begin(f"t{i}", GRAPH, debug={"pause_on_start": True})
+            with s.talk(f"/debug/{run.session}", root="") as talk:
+                first = talk.wait("paused").data
+                world.same((first.node, first.reason), ("a", "initial"))
+                talk.call("step_over")
+                told = []
+                while not told or told[-1].data.node != "b":
+                    message = talk.events.pop(0) if talk.events else talk.message()
+                    told += [message] if message.type == "paused" else []
+                world.same([m.data.node for m in told], ["b"], "the pauses that were told after the first")
+
+
+def check_stop(world, told, number, thread, session):
+    """What was told until a frame was stopped by a breakpoint."""
+    for name, data in told:
+        if not name.startswith("debug."):
+            continue
+        world.same((data.run, data.thread, data.session), (number, thread, session), f"whom {name} is about: {data}")
+        if not data.at:
+            raise Broken(f"{name} has no time: {data}")
+    last = {name: data for name, data in told}
+    for name in ("debug.breakpoint.hit", "debug.frame.paused"):
+        data = last[name]
+        world.same((data.node, data.position, data.reason, data.breakpoints, data["keys"], data.state["n"], data.config),
+                   ("c", "before", "breakpoint", [1], ["n", "stdout", "exit_code"], 2, {"jq": "{c: .n}"}), name)
 
 
 def each_message_has_one_answer(world):
@@ -375,7 +468,7 @@ def a_place_of_all_runs(world):
             world.same(talk.wait("run.completed").session_id, "t")
 
 
-CASES = [messages_are_counted, a_slow_window_has_all, what_was_asked_before_a_stop_is_answered, a_place_of_all_runs, starts_that_are_refused, streams_of_debugged_runs, cancelled_while_paused_in_cleanup, refused_calls_take_no_run, keys_of_their_own, tests_over_rest, what_is_told_of_a_pause, graphs_over_a_websocket, each_message_has_one_answer, many_sessions_at_once]
+CASES = [messages_are_counted, a_slow_window_has_all, what_was_asked_before_a_stop_is_answered, a_place_of_all_runs, starts_that_are_refused, streams_of_debugged_runs, cancelled_while_paused_in_cleanup, refused_calls_take_no_run, keys_of_their_own, tests_over_rest, what_is_told_of_a_pause, graphs_over_a_websocket, whom_events_are_about, each_pause_is_told_once, each_message_has_one_answer, many_sessions_at_once]
 
 if __name__ == "__main__":
     sys.exit(run_all(CASES, sys.argv[1]))
