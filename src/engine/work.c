@@ -67,7 +67,8 @@ static void tell_log(Step *s, LogStream stream, const char *bytes, size_t len) {
     if (!run_wants(s->run, EVENT_LOG)) return;
     Json data =
         OBJECT(KEY("stream", log_stream_names[stream]), KEY("text", json_string(bytes, len)),
-               KEY("progress", s->tells_progress ? json_bool(true) : json_none()));
+               KEY("progress", s->tells_progress ? json_bool(true) : json_none()),
+               KEY("percent", s->tells_progress ? json_number(s->percent) : json_none()));
     engine_tell(s->run, s->frame, (Event){.type = EVENT_LOG, .node = s->node->name, .data = data});
     run_kick(s->run);
 }
@@ -1091,6 +1092,7 @@ void step_log_progress(Step *s, double percent, const char *message) {
     step_set_progress(s, percent, message);
     buf_printf(&line, "%.0f%%%s%s\n", percent, *message ? ": " : "", message);
     s->tells_progress = true;
+    s->percent = percent;
     step_log(s, log_stream_names[LOG_NOTES], line.data, line.len);
     s->tells_progress = false;
     buf_clear(&line);

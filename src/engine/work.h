@@ -28,7 +28,8 @@ struct Step {
     MaskStream *masks;   /* of its streams, LOG_STREAMS; NULL: the run has no secrets, or it said
                           nothing */
     StepLog *log;        /* NULL: it has printed nothing */
-    bool tells_progress; /* what it logs now says how far it is */
+    bool tells_progress; /* what it logs now says how far it is: */
+    double percent;
     /* of pure work, and of an evaluation that is no work of a node (frame_eval()) */
     uint64_t deadline;      /* as uv_hrtime() counts; while it is frozen, what is left; 0: none */
     JqRun *eval;            /* that goes on in a later turn; NULL: none does */

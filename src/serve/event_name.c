@@ -20,7 +20,8 @@ static const struct NameRow {
     {"settled", NULL, NULL, "run.stopped"},
     {"interrupt", NULL, NULL, "run.interrupt"},
     {"node", NULL, NULL, "node.started"},
-    {"progress", NULL, NULL, "node.progress"},
+    {"log", "progress", NULL, "node.progress"}, /* a line of the log, too */
+    {"output", "progress", NULL, "node.progress"},
     {"retry", NULL, NULL, "node.retried"},
     {"step", "status", "completed", "node.completed"},
     {"step", "status", "failed", "node.failed"},
@@ -94,7 +95,9 @@ bool event_is_wanted(Json event, const char *name, Json wanted, bool plain) {
         Json one = json_array_get(wanted, i);
         const char *text = json_string_data(&one);
         bool inside = is_inside_word(text) && (plain || !is_outside_name(text));
-        if (inside ? json_string_is(json_object_get_c(event, "event"), text) : is_of(text, name)) {
+        bool line = !strcmp(name, "node.progress") && is_of(text, "log");
+        if (inside ? json_string_is(json_object_get_c(event, "event"), text)
+                   : line || is_of(text, name)) {
             return true;
         }
     }

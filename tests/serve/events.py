@@ -216,6 +216,24 @@ def types_in_both_vocabularies(world):
         world.same(names("settled"), ["run.completed"])
 
 
+def how_far_a_node_is(world):
+    """a line that says how far a node is comes as node.progress, with the percent, to those who want logs too"""
+    text = ("id: t\ntasks:\n  - {name: run_shell, id: a, config: {command: "
+            "'echo begun; echo \"::set-progress 12/32 done\"; echo over'}}\n")
+    with Server(world) as s:
+        s.begin("t", text, debug={"pause_on_start": True})
+        s.paused("t")
+        streams = [s.events(f"/runs/t/events?types={types}") for types in ("node", "log", "node.progress", "run,log")]
+        s.ask("POST", "/debug/t/continue", {}).gives(200)
+        told = [[(e.name, e.data.text, e.data.percent) for e in stream if not e.name.startswith("run.")] for stream in streams]
+        notes = ("node.progress", "38%: 12 of 32 done\n", 37.5)
+        world.same(told[2], [notes])
+        for one in (told[1], told[3]):
+            world.same("".join(text for name, text, _ in one if name == "log"), "begun\nover\n")
+            world.same([e for e in one if e[0] != "log"], [notes])
+        world.same([e[0] for e in told[0]][:3], ["node.started", "node.progress", "node.completed"])
+
+
 def starts_that_are_listened_to(world):
     """a start with Accept: text/event-stream tells what Pawl-Listen asks for, by the same names, and refuses what is none"""
     with Server(world) as s:
@@ -404,7 +422,7 @@ def a_run_that_is_deleted_ends_its_streams(world):
             world.same([(e.name, e.data.code) for e in told], [("problem", "not_found")])
 
 
-CASES = [starts_that_are_listened_to, from_the_beginning_in_two_goes, from_now_on, the_end_of_a_run_is_told_once, a_place_among_many_runs_is_short, a_slow_reader_has_all,
+CASES = [how_far_a_node_is, starts_that_are_listened_to, from_the_beginning_in_two_goes, from_now_on, the_end_of_a_run_is_told_once, a_place_among_many_runs_is_short, a_slow_reader_has_all,
          a_run_that_is_deleted_ends_its_streams, every_event_once_over_deaths, every_event_of_all_runs_once, a_run_that_waits_goes_on,
          whoever_comes_back_after_the_end_is_told_so, types_in_both_vocabularies, a_run_of_another_process,
          orphans_are_all_taken_over, a_client_that_never_reads]
