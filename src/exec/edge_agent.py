@@ -293,9 +293,10 @@ def run_code(label, state, request, own):
     if "return" in source:
         result = run_function(source, label, names)
     else:
-        found = {}
-        exec(compile(source, label, "exec"), names, found)  # pylint: disable=exec-used
-        result = {key: value for key, value in found.items() if not key.startswith("_") and is_data(value)}
+        known = dict(names)
+        exec(compile(source, label, "exec"), names)  # pylint: disable=exec-used
+        made = {key: value for key, value in names.items() if key not in known or value is not known[key]}
+        result = {key: value for key, value in made.items() if not key.startswith("_") and is_data(value)}
     if result is state or result is None:
         result = {}
     elif not isinstance(result, dict):
@@ -304,8 +305,14 @@ def run_code(label, state, request, own):
 
 
 def is_data(value):
-    """A local variable that can be part of the state: a module or a function is none."""
-    return isinstance(value, (type(None), bool, int, float, str, list, tuple, dict))
+    """A local variable that can be part of the state: a module or a function is none, nor is a list of them."""
+    if not isinstance(value, (list, tuple, dict)):
+        return isinstance(value, (type(None), bool, int, float, str))
+    try:
+        json.dumps(value)
+    except (TypeError, ValueError, RecursionError):
+        return False
+    return True
 
 
 def render_code(source, names):

@@ -556,6 +556,26 @@ nodes:
 
 
 @jinja
+def case_a22_locals(world):
+    """A22: code without return is a module: functions and classes see each other; what is no data stays there"""
+    got = run(world, """\
+nodes:
+  - name: a
+    run: |
+      import re
+      class Point:
+          def __init__(self, x): self.x = double(x)
+      double = lambda x: 2 * x
+      points = [Point(n) for n in range(3)]
+      loop = []
+      loop.append(loop)
+      odd = {"m": re.match("a", "a")}
+      xs = [point.x for point in points]
+      pair = (1, [2])
+""")
+    world.same(got, {"xs": [0, 2, 4], "pair": [1, [2]]})
+
+
 def case_a22_rendered(world):
     """A22: code is rendered as a template first"""
     world.same(run(world, "variables: {v: 3}\nnodes: [{name: a, run: 'return {\"x\": {{ variables.v }} + {{ state.n }}}'}]\n", n=4),
