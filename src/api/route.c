@@ -150,6 +150,21 @@ bool route_is_alias(const Route *route) {
     return route->alias != NULL;
 }
 
+static Json begin_args(const char *fixed) {
+    return fixed ? json_parse(fixed, strlen(fixed), NULL, NULL) : json_object();
+}
+
+bool route_takes_debug(const Route *route) {
+    return route->alias && route->alias->in_debug;
+}
+
+bool route_fixes(const Route *route, const char *name) {
+    Json fixed = begin_args(route->alias ? route->alias->fixed : NULL);
+    bool has = !json_is_none(json_object_get_c(fixed, name));
+    json_unref(fixed);
+    return has;
+}
+
 const Operation *route_operation(const Route *route) {
     return route->op;
 }
@@ -533,10 +548,6 @@ static bool add_fields(const Route *r, Json body, Json *args, Error *err) {
         ok = add_arg(r, args, json_string_data(&key), json_string_len(key), json_ref(value), err);
     }
     return ok;
-}
-
-static Json begin_args(const char *fixed) {
-    return fixed ? json_parse(fixed, strlen(fixed), NULL, NULL) : json_object();
 }
 
 Json route_args(const RouteMatch *match, const char *query, Json body, Error *err) {

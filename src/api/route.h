@@ -65,6 +65,10 @@ bool route_request(const Operation *op, Json args, RouteRequest *out);
 const Route *route_next(const Route *after);
 const char *route_text(const Route *route); /* "GET /runs/{thread}" */
 bool route_is_alias(const Route *route);
+/* Whether an argument is the route's own: what its arguments begin with. */
+bool route_fixes(const Route *route, const char *name);
+/* Whether the fields of the argument `debug` stand beside the others. */
+bool route_takes_debug(const Route *route);
 
 /* The value of a query as text, decoded and given (mem_free); NULL: it is not there, or is no text. */
 char *route_query_text(const char *query, const char *name);

@@ -257,7 +257,8 @@ Json stored_logs(Store *store, Json args, Error *err) {
         store_log(store, &(LogQuery){.run = row.run}, note_before, pass_over, &dropped, NULL);
     }
     const char *node = json_object_text(args, "node");
-    ok = ok && (!node || json_array_len(page.list) || knows_node(store, &row, node, err));
+    ok = ok && (!node || query.from > 1 || json_array_len(page.list) ||
+                knows_node(store, &row, node, err));
     int64_t next = page.next > query.from ? page.next : query.from;
     out =
         OBJECT(KEY("run", run), KEY("logs", last ? reversed(page.list) : page.list),

@@ -386,9 +386,6 @@ void events_look(Server *s) {
 
 /* ---- a request ---- */
 
-static const WebField stream_fields[] = {
-    {"Cache-Control", "no-store"}, {"X-Accel-Buffering", "no"}, {NULL, NULL}};
-
 static Json no_place(const char *last, Error *err) {
     error_set(
         err, ERR_USAGE,
@@ -441,15 +438,9 @@ static Json place_of(EventStream *v, const char *last, Error *err) {
 static void begin_with(EventStream *v, Json from, const Buf *first) {
     Exchange *x = v->exchange;
     Server *s = v->server;
-    WebAnswer answer = {.status = 200, .type = "text/event-stream", .fields = stream_fields};
-    WebRequest *r = x->request;
-    bool head = !strcmp(web_method(r), "HEAD");
+    bool head = !strcmp(web_method(x->request), "HEAD");
     v->exchange = NULL;
-    exchange_note(x, 200);
-    web_request_set_data(r, NULL);
-    v->out =
-        web_stream(r, &answer, &(WebStreamHost){.drained = on_drained, .gone = on_gone, .ctx = v});
-    exchange_free(x);
+    v->out = exchange_stream(x, &(WebStreamHost){.drained = on_drained, .gone = on_gone, .ctx = v});
     v->next = s->streams;
     if (v->next) v->next->prev = v;
     s->streams = v;
@@ -575,7 +566,8 @@ static bool accepts_events(const char *accept) {
 }
 
 bool events_are_wanted(const Exchange *x, const Operation *op) {
-    return (!strcmp(op->name, "run_start") || !strcmp(op->name, "run_resume")) &&
+    return (!strcmp(op->name, "run_start") || !strcmp(op->name, "run_resume") ||
+            !strcmp(op->name, "run_logs")) &&
            accepts_events(web_header(x->request, "accept"));
 }
 

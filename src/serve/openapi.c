@@ -5,6 +5,8 @@
 
 #include <string.h>
 
+enum { ID_MAX = 160 };
+
 #define COMPONENTS "#/components/schemas/"
 #define LISTEN_ABOUT                                                                   \
     "With `Accept: text/event-stream`: which events are told, as in the query of the " \
@@ -54,14 +56,32 @@ static const struct HeaderRow {
     {"run_resume", "Pawl-Listen", LISTEN_ABOUT},
     {"run_events", "Last-Event-ID",
      "The `id` of the last event that was heard: what came after it is told."},
+    {"run_logs", "Last-Event-ID",
+     "The `id` of the last piece that was heard, when it is followed."},
 };
 
-static Json body_schema(const Operation *op, const char *route, Json *components) {
+/* Whether an argument is asked for beside the path. Of those of which one is to be there, none is where the path has one. */
+static bool is_asked(const Route *route, const OperationArg *arg) {
+    const char *text = route_text(route);
+    bool chosen = false;
+    for (const OperationArg *a = route_operation(route)->args; a && a->name; a++) {
+        chosen |= a->one_of && in_path(text, a->name);
+    }
+    return !in_path(text, arg->name) && !route_fixes(route, arg->name) && !(arg->one_of && chosen);
+}
+
+static Json body_schema(const Route *route, Json *components) {
     Json properties = json_object(), required = json_array(), one_of = json_array();
-    for (const OperationArg *a = op->args; a && a->name; a++) {
-        if (in_path(route, a->name)) continue;
-        properties =
-            json_object_with(properties, a->name, schema_of_arg(a, COMPONENTS, components));
+    for (const OperationArg *a = route_operation(route)->args; a && a->name; a++) {
+        bool spread = route_takes_debug(route) && !strcmp(a->name, "debug");
+        if (!spread && !is_asked(route, a)) continue;
+        Json schema = schema_of_arg(a, COMPONENTS, components);
+        if (spread) {
+            properties = json_object_merge(properties, json_object_get_c(schema, "properties"));
+            json_unref(schema);
+            continue;
+        }
+        properties = json_object_with(properties, a->name, schema);
         if (a->required) required = json_array_push(required, json_string_c(a->name));
         if (a->one_of) {
             Json alone = json_array_push(json_array(), json_string_c(a->name));
@@ -77,9 +97,10 @@ static Json body_schema(const Operation *op, const char *route, Json *components
     return out;
 }
 
-static Json parameters(const Operation *op, const char *route, bool query, Json *components) {
+static Json parameters(const Route *route, bool query, Json *components) {
+    const Operation *op = route_operation(route);
     Json out = json_array();
-    const char *at = strchr(route, ' ') + 1;
+    const char *at = strchr(route_text(route), ' ') + 1;
     while ((at = strchr(at, '{'))) {
         size_t len = strcspn(++at, "}");
         char name[64];
@@ -94,10 +115,16 @@ static Json parameters(const Operation *op, const char *route, bool query, Json 
         out = json_array_push(out, parameter("path", name, schema, true));
     }
     for (const OperationArg *a = op->args; query && a && a->name; a++) {
-        if (in_path(route, a->name)) continue;
+        if (!is_asked(route, a)) continue;
         out =
             json_array_push(out, parameter("query", a->name,
                                            schema_of_arg(a, COMPONENTS, components), a->required));
+    }
+    if (!strcmp(op->name, "run_logs")) {
+        Json follow = parameter("query", "follow", type_json("boolean"), false);
+        out = json_array_push(
+            out,
+            OBJECT_ADD(follow, KEY("description", "as Server-Sent Events, until the run ends")));
     }
     for (size_t i = 0; i < sizeof headers / sizeof *headers; i++) {
         const struct HeaderRow *h = &headers[i];
@@ -116,23 +143,32 @@ static Json response(const char *about, const char *type, Json schema) {
     return OBJECT(KEY("description", about), KEY("content", content(type, schema)));
 }
 
+/* The name of its operation; of another route to it "get_debug_thread_state". */
+static void name_of_route(const Route *route, char id[ID_MAX]) {
+    snprintf(id, ID_MAX, "%s", route_operation(route)->name);
+    if (!route_is_alias(route)) return;
+    size_t n = 0;
+    for (const char *c = route_text(route); *c && n + 1 < ID_MAX; c++) {
+        bool letter = (*c | 0x20) >= 'a' && (*c | 0x20) <= 'z';
+        if (letter) {
+            id[n++] = (char)(*c | 0x20);
+        } else if (*c != '{' && *c != '}' && n && id[n - 1] != '_') {
+            id[n++] = '_';
+        }
+    }
+    id[n] = '\0';
+}
+
 static Json operation_of(const Operation *op, const Route *route, Json *components) {
     const char *text = route_text(route);
     bool query = !strncmp(text, "GET ", 4) || !strncmp(text, "DELETE ", 7);
     size_t path = strcspn(text, " ") + 2, group = strcspn(text + path, "/");
-    char tag[40], id[160];
+    char tag[40], id[ID_MAX];
     snprintf(tag, sizeof tag, "%.*s", (int)group, text + path);
-    snprintf(id, sizeof id, "%s%s", op->name, route_is_alias(route) ? "_by_" : "");
-    for (const char *c = text; route_is_alias(route) && *c; c++) {
-        size_t n = strlen(id);
-        if (n + 1 < sizeof id) {
-            bool letter = (*c >= 'a' && *c <= 'z') || (*c >= 'A' && *c <= 'Z');
-            id[n] = letter ? *c : '_';
-            id[n + 1] = '\0';
-        }
-    }
+    name_of_route(route, id);
     Json problem = OBJECT(KEY("$ref", COMPONENTS "Problem"));
-    bool made = !strcmp(op->name, "run_start"), tells = made || !strcmp(op->name, "run_resume");
+    bool made = !strcmp(op->name, "run_start"), logs = !strcmp(op->name, "run_logs");
+    bool tells = made || logs || !strcmp(op->name, "run_resume");
     Json answers = json_object();
     if (op->stream) {
         answers =
@@ -152,6 +188,11 @@ static Json operation_of(const Operation *op, const Route *route, Json *componen
                                              "application/json", schema_of("RUN", components))));
         }
     }
+    if (logs) {
+        answers = OBJECT_ADD(
+            answers, KEY("204", OBJECT(KEY("description", "The run has ended, and all that it "
+                                                          "printed was told."))));
+    }
     if (tells) { /* to whoever listens */
         Json fine = json_ref(json_object_get_c(answers, "200"));
         Json types =
@@ -161,14 +202,14 @@ static Json operation_of(const Operation *op, const Route *route, Json *componen
     }
     answers = OBJECT_ADD(answers, KEY("default", response("What is wrong, and what can be done.",
                                                           "application/problem+json", problem)));
-    Json out = OBJECT(KEY("operationId", (const char *)id), KEY("summary", op->summary),
-                      KEY("tags", json_array_push(json_array(), json_string_c(tag))),
-                      KEY("x-scope", operation_scope_names[op->scope]),
-                      KEY("parameters", parameters(op, text, query, components)),
-                      KEY("responses", answers));
+    Json out =
+        OBJECT(KEY("operationId", (const char *)id), KEY("summary", op->summary),
+               KEY("tags", json_array_push(json_array(), json_string_c(tag))),
+               KEY("x-scope", operation_scope_names[op->scope]),
+               KEY("parameters", parameters(route, query, components)), KEY("responses", answers));
     if (!query) {
         Json body =
-            OBJECT(KEY("content", content("application/json", body_schema(op, text, components))));
+            OBJECT(KEY("content", content("application/json", body_schema(route, components))));
         out = OBJECT_ADD(out, KEY("requestBody", body));
     }
     return out;
@@ -206,8 +247,6 @@ Json server_openapi(void) {
         size_t n = strcspn(text, " ");
         for (size_t i = 0; i < n; i++) method[i] = (char)(text[i] | 0x20);
         method[n] = '\0';
-        /* An alias takes what its row takes under other names; it is said in words, not as a schema that would refuse them. */
-        if (route_is_alias(r)) continue;
         paths = add_path(paths, path, method, operation_of(route_operation(r), r, &components));
     }
     Json server = OBJECT(
@@ -254,7 +293,7 @@ Json server_openapi(void) {
                 KEY("title", "Pawl"), KEY("version", PAWL_VERSION),
                 KEY("description",
                     "Runs workflows, and lets people stop inside of a running one. Names of fields "
-                    "may also be written in camelCase."))),
+                    "may also be written in camelCase, and some routes know other words for them."))),
         KEY("servers", json_array_push(json_array(), OBJECT(KEY("url", "/api/v1")))),
         KEY("security", none), KEY("paths", paths),
         KEY("components",

@@ -258,6 +258,23 @@ static void find_thread(Exchange *x) {
     }
 }
 
+/* Whether who reads logs wants to hear what comes later, too: by Accept, or by `follow` in the query. */
+static bool follows_logs(Exchange *x, const Operation *op, bool *follows, Error *err) {
+    static const char *const words[] = {"", "true", "1", "false", "0"};
+    bool logs = !strcmp(op->name, "run_logs");
+    Json said = logs ? json_object_get_c(x->args, "follow") : json_none();
+    *follows = logs && events_are_wanted(x, op);
+    if (json_is_none(said)) return true;
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
+        if (!json_string_is(said, words[i])) continue;
+        *follows = i < 3;
+        x->args = json_object_remove(x->args, json_string_c("follow"));
+        return true;
+    }
+    error_set(err, ERR_USAGE, "`follow` of `run_logs` must be true or false.");
+    return error_fact(err, "field", "follow");
+}
+
 /* The body was read, JSON_NONE: there is none. Consumes it. */
 static void ask(Exchange *x, Json body) {
     const Operation *op = route_operation(x->match.route);
@@ -281,12 +298,15 @@ static void ask(Exchange *x, Json body) {
         name_by_key(x);
         take_trace(x);
     }
-    if (!operation_check(op, x->args, &err) ||
-        (events_are_wanted(x, op) &&
+    bool follows = false;
+    if (!follows_logs(x, op, &follows, &err) || !operation_check(op, x->args, &err) ||
+        (!follows && events_are_wanted(x, op) &&
          !events_listen_is_fine(x, &err))) { /* before a run is taken for it */
         exchange_fail(x, &err);
     } else if (op->stream) {
         events_request(x);
+    } else if (follows) {
+        logs_request(x);
     } else if (operation_is_of_run(op) && op->scope == SCOPE_DEBUG && x->thread &&
                strcmp(op->name, "run_open") != 0) {
         windows_want(x->server->windows, x->thread, on_window, x);

@@ -110,6 +110,18 @@ void exchange_answer(Exchange *x, int status, Json value) {
     buf_clear(&text);
 }
 
+WebStream *exchange_stream(Exchange *x, const WebStreamHost *host) {
+    static const WebField fields[] = {
+        {"Cache-Control", "no-store"}, {"X-Accel-Buffering", "no"}, {NULL, NULL}};
+    WebAnswer answer = {.status = 200, .type = "text/event-stream", .fields = fields};
+    WebRequest *r = x->request;
+    exchange_note(x, 200);
+    web_request_set_data(r, NULL);
+    WebStream *out = web_stream(r, &answer, host);
+    exchange_free(x);
+    return out;
+}
+
 static void send_problem(Exchange *x, int status, Json problem) {
     Buf text = BUF_INIT;
     json_print(problem, &(JsonPrintOptions){0}, &text);
@@ -518,5 +530,6 @@ void server_close(Server *s, void (*closed)(void *ctx), void *ctx) {
     s->closed = closed;
     s->closed_ctx = ctx;
     events_close(s);
+    logs_close(s);
     web_server_close(s->web, GRACE_MS, on_web_closed, s);
 }

@@ -1,6 +1,6 @@
 /* server_inside.h - what the files of the server share.
  *
- * Reading order: server.c (who has come, and for what), rest.c (an operation by its route), events.c (Server-Sent Events),
+ * Reading order: server.c (who has come, and for what), rest.c (an operation by its route), events.c and log_follower.c (Server-Sent Events),
  * websocket.c, windows.h (sessions that are debugged over REST), auth.c, problem.c, event_name.h,
  * openapi.c, schemas.h, metrics.c.
  */
@@ -36,6 +36,7 @@ typedef struct Asker {
 
 typedef struct Exchange Exchange;
 typedef struct EventStream EventStream;
+typedef struct LogFollower LogFollower;
 typedef struct Talk Talk;
 typedef struct Orphans Orphans;
 typedef struct Rates Rates;
@@ -52,6 +53,7 @@ struct Server {
     Orphans *orphans;
     Exchange *exchanges;  /* under way */
     EventStream *streams; /* open */
+    LogFollower *logs;    /* the same */
     Talk *talks;          /* the same, over WebSockets */
     uint64_t last_request;
     int64_t started; /* ms since 1970 */
@@ -99,6 +101,8 @@ void exchange_free(Exchange *x);
 /* Answers and frees. Consumes the value; text: printed already, its bytes are taken. */
 void exchange_answer(Exchange *x, int status, Json value);
 void exchange_answer_text(Exchange *x, int status, Buf *text);
+/* Begins an answer that goes on, as Server-Sent Events, and frees. */
+WebStream *exchange_stream(Exchange *x, const WebStreamHost *host);
 void exchange_fail(Exchange *x, const Error *err);
 /* With a status of its own instead of the one that follows from the code. */
 void exchange_refuse(Exchange *x, int status, const char *code, const char *fmt, ...)
@@ -154,7 +158,8 @@ void orphans_free(Orphans *o);
 /* ---- events.c ---- */
 
 void events_request(Exchange *x);
-/* Whether who begins or resumes a run wants to hear what it does, in place of the answer alone (Accept). */
+/* Whether who begins or resumes a run wants to hear what it does, or who reads its logs what it prints from now on, in place of
+ * the answer alone (Accept). */
 bool events_are_wanted(const Exchange *x, const Operation *op);
 /* The answer, as the first event (`answer`), and what the run does from its first turn on; which of it, the header Pawl-Listen
  * says, as the query of GET .../events does. again: it was begun before, and all of it is told. Consumes the answer; false,
@@ -167,6 +172,11 @@ void events_close(Server *s); /* they end so that clients see that more was to c
 void events_look(
     Server *
         s); /* every second: whether runs go on whose streams rest, and who has heard nothing for long */
+
+/* ---- log_follower.c ---- */
+
+void logs_request(Exchange *x); /* its arguments are checked */
+void logs_close(Server *s);
 
 /* ---- websocket.c ---- */
 

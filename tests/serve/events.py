@@ -251,6 +251,55 @@ def starts_that_are_listened_to(world):
         world.same(len(s.ask("GET", "/runs").json.runs), 4)
 
 
+def what_is_printed_is_followed(world):
+    """GET /runs/ID/logs?follow: each piece once and in order, over deaths of the server, with a filter, until the run ends"""
+    lines = 12
+    text = ("name: talks\nnodes:\n"
+            f"  - {{name: a, shell: 'for i in $(seq {lines}); do echo a$i; sleep 0.1; done'}}\n"
+            "  - {name: q, approval: {prompt: Go?, options: [go]}}\n"
+            "  - {name: b, shell: 'echo b1; echo b2 >&2'}\n")
+
+    def printed(client, node=None):
+        return "".join(e.data.text for e in client.events if e.name == "log" and node in (None, e.data.node))
+    s = Server(world, "--rate", 100000)
+    s.begin("t", text)
+    clients = [Follower(s, "/runs/t/logs?follow", ends="none") for _ in range(5)]
+    one = Follower(s, "/runs/t/logs?follow=true&node=b&stream=stderr", ends="none")
+    world.until(lambda: all("a3" in printed(c) for c in clients), "it prints")
+    s.kill()
+    s.start()
+    s.until("t", "interrupted")
+    late = Follower(s, "/runs/t/logs?follow&last=2", ends="none")
+    world.until(lambda: f"a{lines}" in printed(late), "the last lines are told")
+    s.ask("POST", "/runs/t/resume", {"decision": "go"}).gives(200)
+    for c in (*clients, one, late):
+        c.finish()  # by 204, when it came back after the end
+    said = "".join(f"a{i}\n" for i in range(1, lines + 1))
+    for c in clients:
+        world.same((printed(c, "a"), printed(c, "b")), (said, "b1\nb2\n"), "what was heard")
+        world.same({(e.data.run, e.data.thread) for e in c.events}, {(1, "t")})
+    world.same(max(c.connections for c in clients) > 1, True, "somebody came back")
+    world.same(printed(one), "b2\n")
+    world.same(printed(late), f"a{lines - 1}\na{lines}\nb1\nb2\n")
+    last = clients[0].events[-1].id
+    world.same(s.events("/runs/t/logs", last=last).status, 204, "Accept alone")
+    with s.events("/runs/t/logs", last=str(int(last) - 1)) as stream:
+        world.same(len(list(stream)), 1)
+    for path, last, status in (("/runs/nobody/logs?follow", None, 404), ("/runs/t/logs?follow=maybe", None, 400),
+                               ("/runs/t/logs?follow&node=nope", None, 404), ("/runs/t/logs?follow", "x", 400),
+                               ("/runs/t/logs?follow", "9" * 30, 400), ("/runs/t/logs?follow&bogus=1", None, 400)):
+        world.same(s.events(path, last=last, timeout=10).status, status, f"{path} {last}")
+    world.same(s.ask("GET", "/runs/t/logs?follow=false").gives(200).json.run.thread, "t")
+    s.curl("HEAD", "/runs/t/logs?follow", None, "--max-time", "5").gives(200)
+    s.begin("u", text)
+    open_ones = [s.events("/runs/u/logs?follow") for _ in range(20)]
+    for stream in open_ones[::2]:
+        stream.close()
+    s.stop()
+    for stream in open_ones[1::2]:
+        list(stream)
+
+
 def a_run_of_another_process(world):
     """a run that `pawl run` holds is shown, followed and controlled here, and taken over when that process is killed"""
     world.write("gate.yaml", GATE)
@@ -422,7 +471,7 @@ def a_run_that_is_deleted_ends_its_streams(world):
             world.same([(e.name, e.data.code) for e in told], [("problem", "not_found")])
 
 
-CASES = [how_far_a_node_is, starts_that_are_listened_to, from_the_beginning_in_two_goes, from_now_on, the_end_of_a_run_is_told_once, a_place_among_many_runs_is_short, a_slow_reader_has_all,
+CASES = [what_is_printed_is_followed, how_far_a_node_is, starts_that_are_listened_to, from_the_beginning_in_two_goes, from_now_on, the_end_of_a_run_is_told_once, a_place_among_many_runs_is_short, a_slow_reader_has_all,
          a_run_that_is_deleted_ends_its_streams, every_event_once_over_deaths, every_event_of_all_runs_once, a_run_that_waits_goes_on,
          whoever_comes_back_after_the_end_is_told_so, types_in_both_vocabularies, a_run_of_another_process,
          orphans_are_all_taken_over, a_client_that_never_reads]

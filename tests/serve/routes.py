@@ -323,6 +323,46 @@ def scene_of_trouble(world, api):
     api.server.until("x", "cancelled")
 
 
+def scene_of_other_paths(world, api):
+    """the other paths of operations: of frames, tasks and groups, as debuggers of tests have them"""
+    api("post_workflows", name="other", text=GRAPH)
+    world.same(api("post_workflows_kinds", dialect="tasks"), api("kinds", dialect="tasks"))
+    world.same(api("post_workflows_schema"), api("schema"))
+    begun = api("post_test_runs_schedule_debug", workflow="other", thread="o", pause_on_start=True,
+                breakpoints=[{"node": "c", "group": "g"}])
+    until_paused(api, "o")
+    world.same(api("get_threads_thread", thread="o").run, begun.run)
+    world.same(api("get_run").run, begun.run)
+    session = api("session", thread="o").id
+    for thread in ("o", str(begun.run), session):
+        world.same(api("get_debug_thread_state", thread=thread).value, {"n": 1})
+    world.same(api("put_debug_thread_breakpoint_groups_group", thread="o", group="g", enabled=False).changed, [1])
+    api("delete_debug_thread_breakpoints_id", thread="o", id=1)
+    api("watch_add", thread="o", expression=".n")
+    api("delete_debug_thread_watches_id", thread="o", id=1)
+    of_frame = {"thread": "o", "frame": 1}
+    api("post_debug_thread_frames_frame_variables", **of_frame, path=["n"], value=2)
+    world.same(api("get_debug_thread_frames_frame_variables", **of_frame, path=".n").value, 2)
+    world.same(len(api("get_debug_thread_frames_frame_pending", **of_frame).pending), 1)
+    world.same(api("delete_debug_thread_frames_frame_variables_path", **of_frame, path="n").pending, [])
+    api("delete_debug_thread_variables_path", thread="o", path="n")
+    world.same(api("post_debug_thread_frames_frame_evaluate", **of_frame, expression=".n").results, [None])
+    api("revoke", thread="o", all=True)
+    api("put_debug_thread_task_config", thread="o", path=["jq"], value="{n: 2}")
+    api("put_debug_thread_frames_frame_task_config", **of_frame, path=["jq"], value="{n: 3}")
+    for name in ("get_debug_thread_task_config", "get_debug_thread_frames_frame_task_config"):
+        world.same(api(name, **(of_frame if "frames" in name else {"thread": "o"})).raw["jq"], "{n: 3}")
+    api("post_debug_thread_inject_task", thread="o", node={"jq": "{i: 1}"}, where="before")
+    two = api("post_debug_thread_frames_frame_inject_task", **of_frame, node={"jq": "{i: 2}"}, where="after")
+    world.same(len(api("get_debug_thread_injected_tasks", thread="o").injected), 2)
+    api("delete_debug_thread_injected_tasks_id", thread="o", id=two.injected.id)
+    world.same(len(api("get_debug_thread_frames_frame_injected_tasks", **of_frame).injected), 1)
+    api("get_debug_thread_frames_frame_history", **of_frame)
+    api("detach", thread="o")
+    api.server.until("o", "completed")
+    api("workflow_delete", name="other")
+
+
 # ---- errors and the rest of HTTP ----
 
 def errors_say_what_is_wrong(world):
@@ -580,7 +620,8 @@ def sent(api, name, args):
     return api.server.ask(method, target, body)
 
 
-SPARED = {"run_events"}  # streams; tests/serve/events.py
+METHODS = {"get", "post", "put", "delete"}  # with which the name of another path to an operation begins
+SPARED = {"run_events", "get_events", "get_debug_thread_events"}  # streams; tests/serve/events.py
 
 
 def fuzz_rows(world, api, tap):
@@ -594,7 +635,7 @@ def fuzz_rows(world, api, tap):
             continue
         chance = random.Random(f"{SEED} {name}")
         problem = None
-        for _ in range(FUZZ_EACH):
+        for _ in range(FUZZ_EACH if name.split("_")[0] not in METHODS else (FUZZ_EACH + 2) // 3):
             args = fuzzed(api.document, api.routes[name][2], chance, threads)
             if name == "store_backup":
                 args["path"] = str(world.folder / f"copy-{chance.random()}") if chance.random() < 0.5 else "rel"
@@ -653,8 +694,9 @@ def routes(tap, pawl):
                     problem = f"{type(error).__name__}: {error}"
                 tap.case(problem is None, name_of(scene), problem)
             for name, (method, path, _row) in sorted(api.routes.items()):
-                # signing in needs --auth (security.py), and a WebSocket is more than an answer (debugging.py)
-                if name not in ("sign_in", "sign_out", "websocket"):
+                # signing in needs --auth (security.py), WebSockets and events that do not end are more than an answer
+                # (debugging.py, events.py)
+                if name not in ("sign_in", "sign_out", "websocket", "get_events", "get_debug_thread_events"):
                     tap.case(name in api.fine, f"{method} {path} is asked with success")
             the_document_is_valid(tap, api, world.folder)
             fuzz_rows(world, api, tap)

@@ -160,7 +160,7 @@ static void the_words_of_the_documents_are_known(void **state) {
         "{\"thread\":\"t\",\"frame\":2,\"node\":{\"name\":\"sleep\"},\"where\":\"after\"}");
     expect_request("POST", "/debug/t/frames/2/variables", "{\"name\": \"a.b\", \"value\": 1}",
                    "set", "{\"thread\":\"t\",\"frame\":2,\"path\":[\"a.b\"],\"value\":1}");
-    expect_request("DELETE", "/debug/t/frames/2/variables/a.b", NULL, "unset",
+    expect_request("DELETE", "/debug/t/frames/2/variables/a.b", NULL, "revoke",
                    "{\"thread\":\"t\",\"frame\":2,\"path\":[\"a.b\"]}");
     expect_request("GET", "/debug/t/events", NULL, "run_events",
                    "{\"attach\":true,\"thread\":\"t\"}");
