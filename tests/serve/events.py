@@ -315,13 +315,27 @@ def a_run_of_another_process(world):
         world.same((frame.node, str(other.pid) in (s.run("t").owner or "")), ("c", True), "where it stands, and who has it")
         other.kill()
         other.wait()
-        s.ask("POST", "/debug/t/continue", {}).gives(200, 404, 409)
-        if s.run("t").status not in ("completed", "running"):
-            world.until(lambda: s.ask("POST", "/debug/t/continue", {}).status == 200
-                        or s.run("t").status == "completed", "it goes on here")
+        s.ask("POST", "/debug/t/continue", {}).gives(200).has(resumed=[1])
         s.until("t", "completed")
         check_whole(world, client, ["a", "b", "c"])
         other.stderr.close()
+
+
+def a_run_whose_process_is_killed(world):
+    """a run that `pawl run` had in the middle of a node goes on here when that is killed, without being asked, each step once"""
+    world.write("gate.yaml", GATE)
+    with Server(world) as s:
+        other = world.start("run", "gate.yaml", "--thread", "t")
+        world.wait_for("began")
+        client = Follower(s, "/runs/t/events?from=0")
+        world.until(lambda: "a" in steps(client.events), "its events come here")
+        other.kill()
+        other.wait()
+        other.stderr.close()
+        world.until(lambda: f"pid {s.process.pid}" in (s.run("t").owner or ""), "the server has it")
+        world.write("go", "")
+        check_whole(world, client, ["a", "b", "c"])
+        world.same(s.run("t").status, "completed")
 
 
 def orphans_are_all_taken_over(world):
@@ -473,7 +487,7 @@ def a_run_that_is_deleted_ends_its_streams(world):
 
 CASES = [what_is_printed_is_followed, how_far_a_node_is, starts_that_are_listened_to, from_the_beginning_in_two_goes, from_now_on, the_end_of_a_run_is_told_once, a_place_among_many_runs_is_short, a_slow_reader_has_all,
          a_run_that_is_deleted_ends_its_streams, every_event_once_over_deaths, every_event_of_all_runs_once, a_run_that_waits_goes_on,
-         whoever_comes_back_after_the_end_is_told_so, types_in_both_vocabularies, a_run_of_another_process,
+         whoever_comes_back_after_the_end_is_told_so, types_in_both_vocabularies, a_run_of_another_process, a_run_whose_process_is_killed,
          orphans_are_all_taken_over, a_client_that_never_reads]
 
 if __name__ == "__main__":

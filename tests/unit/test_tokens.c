@@ -4,7 +4,9 @@
 
 #include "json_build.h"
 #include "json_test.h"
+#include "mem.h"
 
+#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -127,11 +129,95 @@ static void they_end(void **state) {
     token_set_free(set);
 }
 
+/* The one entry of the file; given. */
+static Json kept_entry(void) {
+    char path[64], text[2000];
+    snprintf(path, sizeof path, "%s/tokens", folder);
+    FILE *f = fopen(path, "r");
+    text[fread(text, 1, sizeof text - 1, f)] = '\0';
+    fclose(f);
+    Json all = parse(text);
+    Json entry = json_ref(json_array_get(json_object_get_c(all, "tokens"), 0));
+    json_unref(all);
+    return entry;
+}
+
+/* A set in which that entry is at that place among n. */
+static TokenSet *set_with(Json entry, size_t place, size_t n) {
+    char own[64], path[80];
+    Json list = json_array();
+    for (size_t i = 0; i < n; i++) {
+        Json other = OBJECT(KEY("id", json_string_fmt("t%zu", i + 10)),
+                            KEY("name", json_string_fmt("other-%zu", i)), KEY("scope", "read"),
+                            KEY("hash", json_string_fmt("%064zx", i)),
+                            KEY("created", "2026-01-01T00:00:00.000Z"));
+        list = json_array_push(list, i == place ? json_ref(entry) : json_ref(other));
+        json_unref(other);
+    }
+    Json all = OBJECT(KEY("format", json_int(1)), KEY("last", (int64_t)n), KEY("tokens", list));
+    char *text = json_to_text(all);
+    snprintf(own, sizeof own, "%s/%zu", folder, place);
+    mkdir(own, 0700);
+    snprintf(path, sizeof path, "%s/tokens", own);
+    FILE *f = fopen(path, "w");
+    fputs(text, f);
+    fclose(f);
+    chmod(path, 0600);
+    mem_free(text);
+    json_unref(all);
+    return token_set_new(own);
+}
+
+/* The processor time that it takes to look for a token, in nanoseconds, where it is less than *least. */
+static void note_time(TokenSet *set, const char *text, int64_t *least) {
+    struct timespec from, to;
+    TokenOwner owner;
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &from);
+    token_set_find(set, text, strlen(text), &owner);
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &to);
+    int64_t took = (to.tv_sec - from.tv_sec) * 1000000000 + to.tv_nsec - from.tv_nsec;
+    if (took < *least) *least = took;
+}
+
+static void expect_same_time(const int64_t times[2]) {
+    int64_t more = times[times[0] < times[1]], less = times[times[0] >= times[1]];
+    if (more > 2 * less) fail_msg("%lld ns and %lld ns", (long long)more, (long long)less);
+}
+
+/* Neither which of them it is nor how much of it is right. */
+static void the_time_tells_nothing(void **state) {
+    enum { TOKENS = 500, ROUNDS = 300 };
+    char text[TOKEN_TEXT], wrong[2][TOKEN_TEXT];
+    int64_t right[2] = {INT64_MAX, INT64_MAX}, refused[2] = {INT64_MAX, INT64_MAX};
+    TokenSet *sets[2];
+    (void)state;
+    make("one", "read", 0, text);
+    Json entry = kept_entry();
+    for (int i = 0; i < 2; i++) {
+        sets[i] = set_with(entry, i ? TOKENS - 1 : 0, TOKENS);
+        memcpy(wrong[i], text, sizeof text);
+        wrong[i][i ? TOKEN_TEXT - 2 : 0] ^= 1;
+        assert_true(finds(sets[i], text, "one"));
+        assert_false(finds(sets[i], wrong[i], ""));
+    }
+    for (int n = 0; n < ROUNDS; n++) {
+        for (int i = 0; i < 2; i++) {
+            note_time(sets[i], text, &right[i]);
+            note_time(sets[1], wrong[i], &refused[i]);
+        }
+    }
+    for (int i = 0; i < 2; i++) token_set_free(sets[i]);
+    json_unref(entry);
+    expect_same_time(right);
+    expect_same_time(refused);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(a_token_is_found_and_nothing_else, set_up, tear_down),
         cmocka_unit_test_setup_teardown(what_is_kept_lets_nobody_in, set_up, tear_down),
         cmocka_unit_test_setup_teardown(names_are_checked, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(the_time_tells_nothing, set_up, tear_down),
         cmocka_unit_test_setup_teardown(they_end, set_up, tear_down),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
