@@ -8,10 +8,19 @@ examples=$(cd "$(dirname "$0")" && pwd)
 mkdir -p "${2:-.}" && cd "${2:-.}" || exit 1
 unset PAWL_STORE PAWL_SERVER
 
-# The run is made once. Exit code 3: it is paused, as it should be.
-if ! "$pawl" status demo >/dev/null 2>&1; then
-    "$pawl" run "$examples/workflows/release.yaml" --thread demo --break publish --quiet \
-        >/dev/null 2>&1
+# The run to look at: that of last time if it is still paused. Exit code 3: it is paused, as it should be.
+demo=demo
+count=1
+paused=no
+while [ $paused = no ] && status=$("$pawl" status "$demo" --json 2>/dev/null); do
+    case $status in
+    *'"status":"paused"'*) paused=yes ;;
+    *) count=$((count + 1)) && demo=demo-$count ;;
+    esac
+done
+if [ $paused = no ]; then
+    "$pawl" run "$examples/workflows/release.yaml" --thread "$demo" --break publish --break error \
+        --quiet >/dev/null 2>&1
     [ $? -eq 3 ] || echo "serve.sh: the run to look at could not be made." >&2
 fi
 
@@ -19,14 +28,14 @@ tell() {
     read -r line || exit 1
     url=$(printf '%s' "$line" | sed 's/.*"url":"\([^"]*\)".*/\1/')
     cat <<END
-Pawl listens at $url with the examples and a run that is paused, \`demo\`. Ctrl-C ends it.
+Pawl listens at $url with the examples and a run that is paused, \`$demo\`. Ctrl-C ends it.
 
 In another terminal, try:
   curl $url/api/v1/runs                       the runs
-  curl $url/api/v1/debug/demo -X POST         take the paused one for a debugger,
-  curl $url/api/v1/debug/demo                 see where it stands,
-  curl $url/api/v1/debug/demo/variables       what its node sees,
-  curl $url/api/v1/debug/demo/step -d '{"kind": "over"}' -H 'Content-Type: application/json'
+  curl $url/api/v1/debug/$demo -X POST         take the paused one for a debugger,
+  curl $url/api/v1/debug/$demo                 see where it stands,
+  curl $url/api/v1/debug/$demo/variables       what its node sees,
+  curl $url/api/v1/debug/$demo/step -d '{"kind": "over"}' -H 'Content-Type: application/json'
   curl -N $url/api/v1/events                  what happens, as it happens
   curl $url/api/v1/runs -d '{"workflow": "hello"}' -H 'Content-Type: application/json'
 
