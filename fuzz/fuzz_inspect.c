@@ -77,7 +77,8 @@ static void check_children(Json value, Json list, size_t limit) {
 static void check_variables(Json state, Json path, size_t offset, size_t limit) {
     Error err = ERROR_INIT;
     Json steps, value = inspect_at(state, path, &steps, NULL);
-    Json answer = inspect_variables(state, path, offset, limit, &err);
+    Json answer =
+        inspect_variables(state, path, &(InspectPage){.offset = offset, .limit = limit}, &err);
     CHECK(json_is_none(value) == json_is_none(answer));
     CHECK(json_is_none(answer) == (err.code != ERR_NONE));
     if (!json_is_none(answer)) {

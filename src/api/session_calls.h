@@ -28,7 +28,7 @@ DebugCall debug_break_save, debug_break_load;
 extern const OperationPast past_save, past_load, past_saved;
 
 /* session_look.c: frames, nodes, values, text */
-DebugCall debug_frames, debug_frame, debug_node, debug_config, debug_variables, debug_summary;
+DebugCall debug_frames, debug_frame, debug_stack, debug_node, debug_config, debug_variables, debug_summary;
 DebugCall debug_search, debug_largest, debug_evaluate, debug_complete, debug_source, debug_nodes;
 DebugCall debug_graph;
 extern const char *const debug_complete_words[], *const debug_graph_words[];

@@ -43,6 +43,18 @@ Json debug_frame(Session *session, Json args, Error *err) {
     return session_frame_json(session, f, true);
 }
 
+/* `names`: variables of the maps around, which expressions may use beside the state. */
+Json debug_stack(Session *session, Json args, Error *err) {
+    Frame *f = args_frame(session, args, err);
+    if (!f) return json_none();
+    const Node *node = args_node(f, NULL);
+    Json names = json_array();
+    for (size_t i = 0; node && i < node->nvars; i++) {
+        names = json_array_push(names, json_string_c(node->vars[i]));
+    }
+    return OBJECT(KEY("frame", session_frame_json(session, f, true)), KEY("names", names));
+}
+
 Json debug_node(Session *session, Json args, Error *err) {
     Frame *f = args_frame(session, args, err);
     const Node *node = f ? args_node(f, err) : NULL;
@@ -105,10 +117,26 @@ Json debug_config(Session *session, Json args, Error *err) {
 
 /* ---- values ---- */
 
-/* The state of now, with what is pending; of the past it is asked elsewhere (session_past.c). */
+/* The state of now, with what is pending at the innermost level; of the past it is asked elsewhere
+ * (session_past.c). */
 static Json state_now(Session *session, Json args, Error *err) {
     Frame *f = args_frame(session, args, err);
-    return f ? frame_will_see(f, err) : json_none();
+    uint32_t levels = f ? frame_depth(f) : 0;
+    int64_t depth = args_int(args, "depth", levels);
+    if (f && depth > levels) {
+        error_set(err, ERR_USAGE, "Frame %lld has %u level%s; there is no level %lld.",
+                  (long long)frame_id(f), (unsigned)levels, levels == 1 ? "" : "s",
+                  (long long)depth);
+        return json_none();
+    }
+    return !f               ? json_none()
+           : depth < levels ? frame_sees_at(f, (uint32_t)depth - 1)
+                            : frame_will_see(f, err);
+}
+
+/* Whether it is about what the frame's own node sees, and not a level around that. */
+static bool is_innermost(const Frame *f, Json args) {
+    return args_int(args, "depth", frame_depth(f)) == frame_depth(f);
 }
 
 static Json look_now(Session *session, Json args, Json (*look)(Json state, Json args, Error *err),
@@ -121,9 +149,10 @@ static Json look_now(Session *session, Json args, Json (*look)(Json state, Json 
 
 Json debug_variables_in(Json state, Json args, Error *err) {
     Json path = args_path(args, "variables", err);
-    Json out = json_is_none(path) ? path
-                                  : inspect_variables(state, path, args_size(args, "offset", 0),
-                                                      args_size(args, "limit", 0), err);
+    InspectPage page = {.offset = args_size(args, "offset", 0),
+                        .limit = args_size(args, "limit", 0),
+                        .preview = args_size(args, "preview", 0)};
+    Json out = json_is_none(path) ? path : inspect_variables(state, path, &page, err);
     json_unref(path);
     return out;
 }
@@ -195,8 +224,9 @@ Json debug_evaluate_on(Json state, Json args, Error *err) {
 Json debug_evaluate(Session *session, Json args, Error *err) {
     Json state = state_now(session, args, err);
     if (json_is_none(state)) return state;
+    Frame *f = args_frame(session, args, NULL);
     DebugEval eval = {
-        .frame = args_frame(session, args, NULL),
+        .frame = is_innermost(f, args) ? f : NULL,
         .state = state,
         .expression = json_object_get_c(args, "expression"),
         .limit = args_size(args, "limit", 0),

@@ -19,6 +19,13 @@ enum {
 
 #define FRAME_ARG \
     { "frame", ARG_FRAME, .about = "which frame; left out, the selected one" }
+#define DEPTH_ARG                                                                               \
+    {                                                                                           \
+        "depth", ARG_INT,                                                                       \
+            .about = "what that level of the frame sees, 1 being the outermost; left out, the " \
+                     "innermost",                                                               \
+            .min = 1, .max = ARG_COUNTING                                                       \
+    }
 #define FRAMES_ARG(otherwise) \
     { "frame", ARG_FRAMES, .about = "which frame, \"selected\" or \"all\"; left out, " otherwise }
 #define CHECKPOINT_ARG                                                                       \
@@ -211,6 +218,8 @@ const Operation session_operations[] = {
         debug_frames,
         "{frames: [FRAME], total: int, selected?: int, ended?: [ENDED], more_ended?: bool}",
         .past = &past_frames),
+    ASK("stack", "show a frame with its levels, without selecting it", READ,
+        "GET /debug/{thread}/stack", ARGS(FRAME_ARG), debug_stack, "{frame: FRAME, names: [text]}"),
     ASK("frame", "select a frame and show it", DEBUG, "POST /debug/{thread}/frame",
         ARGS({"frame", ARG_FRAME, .about = "selected from now on; left out, the one that is"}),
         debug_frame, "FRAME"),
@@ -221,7 +230,10 @@ const Operation session_operations[] = {
     ASK("variables", "show what the node sees, or a part of it", READ,
         "GET /debug/{thread}/variables",
         ARGS({"path", ARG_PATH, .about = "what to look at; left out, everything"}, OFFSET_ARG,
-             LIMIT_ARG("100", INSPECT_PAGE_MAX), FRAME_ARG, CHECKPOINT_ARG),
+             LIMIT_ARG("100", INSPECT_PAGE_MAX),
+             {"preview", ARG_INT, .about = "characters of a preview; left out, 60", .min = 1,
+              .max = INSPECT_PREVIEW_MAX},
+             FRAME_ARG, DEPTH_ARG, CHECKPOINT_ARG),
         debug_variables,
         "{path: path, text: text, type: text, size: int, length?: int, value?: VALUE, preview?: text, "
         "children?: [VARIABLE], offset?: int, total?: int, cut?: bool, "
@@ -257,7 +269,7 @@ const Operation session_operations[] = {
         .past = &past_diff),
     ASK("evaluate", "evaluate jq on what the node sees", READ, "POST /debug/{thread}/evaluate",
         ARGS({"expression", ARG_TEXT, .about = "jq over what the node sees", .required = true},
-             LIMIT_ARG("100", INSPECT_PAGE_MAX), FRAME_ARG, CHECKPOINT_ARG),
+             LIMIT_ARG("100", INSPECT_PAGE_MAX), FRAME_ARG, DEPTH_ARG, CHECKPOINT_ARG),
         debug_evaluate, "{results: [VALUE], more: bool, omitted?: VALUE}", .past = &past_evaluate),
     ASK("complete", "say what could stand at a cursor", READ, "POST /debug/{thread}/complete",
         ARGS({"text", ARG_TEXT, .about = "as far as it is typed", .required = true},

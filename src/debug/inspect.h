@@ -19,8 +19,9 @@
 #include "json.h"
 
 enum {
-    INSPECT_WHOLE = 4096,     /* a value of at most this json_size() is shown whole */
-    INSPECT_PREVIEW = 60,     /* characters of a preview */
+    INSPECT_WHOLE = 4096, /* a value of at most this json_size() is shown whole */
+    INSPECT_PREVIEW = 60, /* characters of a preview, unless told */
+    INSPECT_PREVIEW_MAX = 4096,
     INSPECT_PAGE_MAX = 10000, /* children, findings, changes or results in one answer */
     INSPECT_LARGEST_MAX = 1000,
     INSPECT_ANSWER_MAX = 16 << 20, /* bytes of results, or of the keys of a page */
@@ -65,10 +66,14 @@ Json inspect_walk_path(const InspectWalk *walk, Json step);
 /* ---- values ---- */
 
 /* {path, text, type, size, length?, value} of values up to INSPECT_WHOLE. Of larger arrays and
- * objects {..., children: [{key, type, size, length?, preview}], offset, total}, of larger strings
+ * objects {..., preview, children: [{key, type, size, length?, preview}], offset, total}, of larger strings
  * {..., value, offset, total, cut: true} with at least INSPECT_WHOLE characters from the offset
- * on. `path` is as inspect_at() takes it, and in the answer its *steps. limit 0: 100. */
-Json inspect_variables(Json state, Json path, size_t offset, size_t limit, Error *err);
+ * on. `path` is as inspect_at() takes it, and in the answer its *steps. */
+typedef struct InspectPage {
+    size_t offset, limit; /* limit 0: 100 */
+    size_t preview;       /* characters; 0: INSPECT_PREVIEW */
+} InspectPage;
+Json inspect_variables(Json state, Json path, const InspectPage *page, Error *err);
 /* {keys: [{key, type, size, length?, preview}], total, size, more?}; of an array its indices. */
 Json inspect_summary(Json state);
 /* Part of a key or of a string, whatever its case (Latin, Greek and Cyrillic letters), or the text

@@ -20,7 +20,6 @@ enum {
     LARGEST_LIMIT = 10,
     DIFF_LIMIT = 1000,
     EVAL_LIMIT = 100,
-    PREVIEW_BYTES = UTF8_BYTES_MAX * (INSPECT_PREVIEW + 1), /* enough to see that it is to be cut */
     MOSTLY = 10, /* a value that leaves less than this part of its container is most of it */
     CHANGES_TOLD_MAX = 1000000,
     TEXT_UNIT = 256, /* bytes of text that are as much work as a value */
@@ -41,46 +40,52 @@ static Json more_json(bool more) {
 
 /* ---- previews ---- */
 
-static void show_string(Json s, Buf *out) {
+/* chars: of the preview. */
+static void show_string(Json s, size_t chars, Buf *out) {
     const char *data = json_string_data(&s);
     size_t len = json_string_len(s);
-    json_print_string(data, utf8_offset(data, len, INSPECT_PREVIEW + 1), false, out);
+    json_print_string(data, utf8_offset(data, len, chars + 1), false, out);
 }
 
 /* The beginning of a value as JSON; what is wrong with the end does not matter, as it is cut off.
  * Each level writes at least its bracket, so that the depth is bounded by the length. */
-static void show(Json j, Buf *out) {
+static void show(Json j, size_t chars, Buf *out) {
     JsonKind kind = json_kind(j);
     Json step, value;
+    size_t enough = UTF8_BYTES_MAX * (chars + 1); /* bytes to see that it is to be cut */
     if (kind == JSON_STRING) {
-        show_string(j, out);
+        show_string(j, chars, out);
     } else if (kind < JSON_ARRAY) {
         json_print(j, NULL, out);
     } else {
         buf_addc(out, kind == JSON_OBJECT ? '{' : '[');
-        for (size_t pos = 0, i = 0;
-             out->len <= PREVIEW_BYTES && inspect_next(j, &pos, &step, &value); i++) {
+        for (size_t pos = 0, i = 0; out->len <= enough && inspect_next(j, &pos, &step, &value);
+             i++) {
             buf_adds(out, i ? "," : "");
             if (kind == JSON_OBJECT) {
-                show_string(step, out);
+                show_string(step, chars, out);
                 buf_addc(out, ':');
             }
-            show(value, out);
+            show(value, chars, out);
         }
         buf_addc(out, kind == JSON_OBJECT ? '}' : ']');
     }
 }
 
-static Json preview(Json j) {
+static Json preview_of(Json j, size_t chars) {
     Buf text = BUF_INIT;
-    show(j, &text);
-    if (utf8_offset(text.data, text.len, INSPECT_PREVIEW) < text.len) {
-        text.len = utf8_offset(text.data, text.len, INSPECT_PREVIEW - 3);
+    show(j, chars, &text);
+    if (utf8_offset(text.data, text.len, chars) < text.len) {
+        text.len = utf8_offset(text.data, text.len, chars > 3 ? chars - 3 : 0);
         buf_adds(&text, "...");
     }
     Json shown = json_string_buf(&text);
     buf_clear(&text);
     return shown;
+}
+
+static Json preview(Json j) {
+    return preview_of(j, INSPECT_PREVIEW);
 }
 
 /* ---- what every answer says of a value ---- */
@@ -118,8 +123,9 @@ static Json with_path(Json answer, Json path) {
 /* ---- variables ---- */
 
 /* Keys may be long, so that the page may be shorter than asked for. */
-static Json page_of(Json j, size_t offset, size_t limit) {
+static Json page_of(Json j, const InspectPage *of) {
     Json page = json_array(), step, value;
+    size_t offset = of->offset, limit = of->limit;
     size_t pos = json_kind(j) == JSON_ARRAY ? offset : 0;
     uint64_t bytes = 0;
     if (json_kind(j) == JSON_OBJECT) {
@@ -128,26 +134,30 @@ static Json page_of(Json j, size_t offset, size_t limit) {
     }
     for (; limit && bytes < INSPECT_ANSWER_MAX && inspect_next(j, &pos, &step, &value); limit--) {
         Json child = with_kind(OBJECT(KEY("key", json_ref(step))), value);
-        page = json_array_push(page, OBJECT_ADD(child, KEY("preview", preview(value))));
+        page = json_array_push(page,
+                               OBJECT_ADD(child, KEY("preview", preview_of(value, of->preview))));
         bytes += json_size(step);
     }
     return page;
 }
 
-Json inspect_variables(Json state, Json path, size_t offset, size_t limit, Error *err) {
+Json inspect_variables(Json state, Json path, const InspectPage *page, Error *err) {
     Json steps, value = inspect_at(state, path, &steps, err);
     size_t total = 0;
     if (json_is_none(value)) return json_none();
     Json answer = with_kind(with_path(json_object(), steps), value);
     if (json_size(value) <= INSPECT_WHOLE) return OBJECT_ADD(answer, KEY("value", json_ref(value)));
+    InspectPage shown = {.offset = page->offset,
+                         .limit = limited(page->limit, VARIABLES_LIMIT, INSPECT_PAGE_MAX),
+                         .preview = limited(page->preview, INSPECT_PREVIEW, INSPECT_PREVIEW_MAX)};
     if (!length_of(value, &total)) { /* a number of thousands of digits */
-        return OBJECT_ADD(answer, KEY("preview", preview(value)), KEY("cut", json_bool(true)));
+        return OBJECT_ADD(answer, KEY("preview", preview_of(value, shown.preview)),
+                          KEY("cut", json_bool(true)));
     }
-    limit = limited(limit, VARIABLES_LIMIT, INSPECT_PAGE_MAX);
-    size_t begin = offset < total ? offset : total;
+    size_t offset = shown.offset, limit = shown.limit, begin = offset < total ? offset : total;
     if (json_kind(value) != JSON_STRING) {
-        return OBJECT_ADD(answer, KEY("children", page_of(value, offset, limit)),
-                          KEY("offset", begin), KEY("total", total));
+        return OBJECT_ADD(answer, KEY("children", page_of(value, &shown)), KEY("offset", begin),
+                          KEY("total", total), KEY("preview", preview_of(value, shown.preview)));
     }
     const char *data = json_string_data(&value);
     size_t len = json_string_len(value), from = utf8_offset(data, len, offset);
@@ -159,7 +169,8 @@ Json inspect_variables(Json state, Json path, size_t offset, size_t limit, Error
 Json inspect_summary(Json state) {
     size_t total = 0;
     if (json_kind(state) >= JSON_ARRAY) length_of(state, &total);
-    Json keys = page_of(state, 0, INSPECT_PAGE_MAX);
+    Json keys =
+        page_of(state, &(InspectPage){.limit = INSPECT_PAGE_MAX, .preview = INSPECT_PREVIEW});
     bool more = json_array_len(keys) < total;
     return OBJECT(KEY("keys", keys), KEY("total", total), KEY("size", size_json(json_size(state))),
                   KEY("more", more_json(more)));

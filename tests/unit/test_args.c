@@ -288,6 +288,7 @@ static void every_operation_of_the_manual_is_there(void **state) {
                                         "retry",
                                         "answer",
                                         "frames",
+                                        "stack",
                                         "frame",
                                         "node",
                                         "config",

@@ -177,11 +177,11 @@ static void a_path_is_written_as_jq_and_read_back(void **state) {
 static void small_values_are_shown_whole(void **state) {
     (void)state;
     Json s = parse("{\"a\": {\"b\": [1, \"two\", null]}}"), path = json_string_c(".a.b[-2]");
-    Json answer = inspect_variables(s, path, 0, 0, NULL);
+    Json answer = inspect_variables(s, path, &(InspectPage){.offset = 0, .limit = 0}, NULL);
     expect_gives(answer,
                  "{\"path\": [\"a\", \"b\", 1], \"text\": \".a.b[1]\", \"type\": \"string\", "
                  "\"size\": 16, \"length\": 3, \"value\": \"two\"}");
-    answer = inspect_variables(s, json_none(), 0, 0, NULL);
+    answer = inspect_variables(s, json_none(), &(InspectPage){.offset = 0, .limit = 0}, NULL);
     expect_at(answer, "[\"value\"]", "{\"a\": {\"b\": [1, \"two\", null]}}");
     expect_at(answer, "[\"path\"]", "[]");
     expect_at(answer, "[\"length\"]", "1");
@@ -193,7 +193,8 @@ static void small_values_are_shown_whole(void **state) {
 static void expect_nowhere(Json s, const char *path, const char *want) {
     Error err = ERROR_INIT;
     Json given = json_string_c(path);
-    expect_json(inspect_variables(s, given, 0, 0, &err), "(none)");
+    expect_json(inspect_variables(s, given, &(InspectPage){.offset = 0, .limit = 0}, &err),
+                "(none)");
     assert_int_equal(err.code, ERR_USAGE);
     assert_string_equal(err.msg, want);
     json_unref(given);
@@ -221,7 +222,7 @@ static void a_path_that_leads_nowhere_names_the_nearest_key(void **state) {
 static void large_values_come_in_pages(void **state) {
     (void)state;
     Json s = json_object_with(json_object(), "list", numbers(5000)), path = json_string_c("list");
-    Json answer = inspect_variables(s, path, 4998, 10, NULL);
+    Json answer = inspect_variables(s, path, &(InspectPage){.offset = 4998, .limit = 10}, NULL);
     expect_at(answer, "[\"children\"]",
               "[{\"key\": 4998, \"type\": \"number\", \"size\": 16, \"preview\": \"4998\"},"
               "{\"key\": 4999, \"type\": \"number\", \"size\": 16, \"preview\": \"4999\"}]");
@@ -229,10 +230,10 @@ static void large_values_come_in_pages(void **state) {
     expect_at(answer, "[\"offset\"]", "4998");
     assert_true(json_is_none(at(answer, "[\"value\"]")));
     json_unref(answer);
-    answer = inspect_variables(s, path, 0, 0, NULL);
+    answer = inspect_variables(s, path, &(InspectPage){.offset = 0, .limit = 0}, NULL);
     assert_int_equal(json_array_len(at(answer, "[\"children\"]")), 100);
     json_unref(answer);
-    answer = inspect_variables(s, path, SIZE_MAX - 3, 10, NULL);
+    answer = inspect_variables(s, path, &(InspectPage){.offset = SIZE_MAX - 3, .limit = 10}, NULL);
     expect_at(answer, "[\"children\"]", "[]");
     expect_at(answer, "[\"offset\"]", "5000");
     json_unref(answer);
@@ -248,7 +249,7 @@ static void pages_of_an_object_skip_what_was_removed(void **state) {
         o = json_object_remove(o, key);
         json_unref(key);
     }
-    Json answer = inspect_variables(o, json_none(), 98, 4, NULL);
+    Json answer = inspect_variables(o, json_none(), &(InspectPage){.offset = 98, .limit = 4}, NULL);
     expect_at(answer, "[\"children\", 0, \"key\"]", "\"key197\"");
     expect_at(answer, "[\"children\", 2, \"key\"]", "\"key200\"");
     expect_at(answer, "[\"total\"]", "900");
@@ -261,14 +262,14 @@ static void a_long_string_is_cut_into_pages_of_characters(void **state) {
     Buf text = BUF_INIT;
     for (int i = 0; i < 6000; i++) buf_adds(&text, i == 5000 ? "x" : "é");
     Json s = json_string_buf(&text);
-    Json answer = inspect_variables(s, json_none(), 0, 10, NULL);
+    Json answer = inspect_variables(s, json_none(), &(InspectPage){.offset = 0, .limit = 10}, NULL);
     Json part = at(answer, "[\"value\"]");
     assert_int_equal(json_string_len(part), 2 * INSPECT_WHOLE);
     expect_at(answer, "[\"cut\"]", "true");
     expect_at(answer, "[\"total\"]", "6000");
     expect_at(answer, "[\"length\"]", "6000");
     json_unref(answer);
-    answer = inspect_variables(s, json_none(), 5000, 0, NULL);
+    answer = inspect_variables(s, json_none(), &(InspectPage){.offset = 5000, .limit = 0}, NULL);
     part = at(answer, "[\"value\"]");
     assert_int_equal(json_string_len(part), 1 + 2 * 999);
     json_unref(answer);
@@ -281,7 +282,7 @@ static void a_number_of_many_digits_is_previewed(void **state) {
     Buf text = BUF_INIT;
     for (int i = 0; i < 9000; i++) buf_adds(&text, "7");
     Json n = json_number_parse(text.data, text.len);
-    Json answer = inspect_variables(n, json_none(), 0, 0, NULL);
+    Json answer = inspect_variables(n, json_none(), &(InspectPage){.offset = 0, .limit = 0}, NULL);
     expect_at(answer, "[\"cut\"]", "true");
     Json shown = at(answer, "[\"preview\"]");
     assert_int_equal(json_string_len(shown), INSPECT_PREVIEW);
@@ -402,7 +403,7 @@ static void work_on_a_value_without_end_is_bounded(void **state) {
     expect_at(answer, "[\"changed\", 0, \"path\"]", "[]");
     expect_at(answer, "[\"more\"]", "true");
     json_unref(answer);
-    json_unref(inspect_variables(s, json_none(), 0, 0, NULL));
+    json_unref(inspect_variables(s, json_none(), &(InspectPage){.offset = 0, .limit = 0}, NULL));
     InspectEval eval = {".", 1, s, NULL, NULL, 0, 0, 0, 0};
     answer = inspect_eval(&eval, NULL);
     expect_at(answer, "[\"results\"]", "[]");
@@ -551,11 +552,11 @@ static void ten_thousand_levels_are_no_matter(void **state) {
     Json answer = inspect_search(a, "BOTTOM", 0);
     Json path = at(answer, "[\"found\", 0, \"path\"]");
     assert_int_equal(json_array_len(path), DEEP);
-    Json shown = inspect_variables(a, path, 0, 0, NULL);
+    Json shown = inspect_variables(a, path, &(InspectPage){.offset = 0, .limit = 0}, NULL);
     expect_at(shown, "[\"value\"]", "\"bottom\"");
     json_unref(shown);
     json_unref(answer);
-    answer = inspect_variables(a, json_none(), 0, 0, NULL);
+    answer = inspect_variables(a, json_none(), &(InspectPage){.offset = 0, .limit = 0}, NULL);
     expect_at(answer, "[\"total\"]", "1");
     json_unref(answer);
     answer = inspect_diff(a, b, 0);
@@ -580,7 +581,8 @@ static void ten_thousand_levels_are_no_matter(void **state) {
 static void a_million_keys_are_paged_searched_and_compared(void **state) {
     (void)state;
     Json o = wide_object(WIDE), changed;
-    Json answer = inspect_variables(o, json_none(), WIDE - 1, 5, NULL);
+    Json answer =
+        inspect_variables(o, json_none(), &(InspectPage){.offset = WIDE - 1, .limit = 5}, NULL);
     expect_at(answer, "[\"children\", 0, \"key\"]", "\"key999999\"");
     expect_at(answer, "[\"total\"]", "1000000");
     json_unref(answer);
