@@ -40,13 +40,12 @@ void asking_begin(Asking *a, const Common *common) {
     }
 }
 
-void asking_begin_serving(Asking *a, const Common *common, const ServingPlace *place) {
+static Client *client_here(uv_loop_t *loop, const Common *common, const ServingPlace *place,
+                           const char *store) {
     extern char **environ;
     char *folder = place->folder ? realpath(safe_root_name(place->folder), NULL) : getcwd(NULL, 0);
-    *a = (Asking){.common = common};
-    uv_loop_init(&a->loop);
-    ClientOptions options = {.loop = &a->loop,
-                             .store = cli_store_url(common->store),
+    ClientOptions options = {.loop = loop,
+                             .store = store,
                              .folder = folder,
                              .environment = environ,
                              .names = common->env,
@@ -58,8 +57,33 @@ void asking_begin_serving(Asking *a, const Common *common, const ServingPlace *p
                              .secrets = common->secrets,
                              .key_file = common->key_file,
                              .workflows = place->workflows};
-    a->client = client_new(&options);
+    Client *client = client_new(&options);
     free(folder);
+    return client;
+}
+
+void asking_begin_serving(Asking *a, const Common *common, const ServingPlace *place) {
+    *a = (Asking){.common = common};
+    uv_loop_init(&a->loop);
+    a->client = client_here(&a->loop, common, place, cli_store_url(common->store));
+}
+
+Client *asking_client(uv_loop_t *loop, const Common *common, const char *store) {
+    return client_here(loop, common, &(ServingPlace){0}, store);
+}
+
+Client *asking_client_of_server(uv_loop_t *loop, const Common *common, const char *server,
+                                Error *err) {
+    const char *token = getenv("PAWL_TOKEN");
+    ServerLogin login;
+    if (!server_login_find(server, &login, err)) return NULL;
+    Client *client = client_new(&(ClientOptions){.loop = loop,
+                                                 .server = server,
+                                                 .token = token && token[0] ? token : login.token,
+                                                 .ca_file = common->ca ? common->ca : login.ca,
+                                                 .plain = login.plain});
+    server_login_clear(&login);
+    return client;
 }
 
 int asking_end(Asking *a) {

@@ -35,6 +35,11 @@ typedef struct ServingPlace {
 void asking_begin_serving(Asking *a, const Common *common, const ServingPlace *place);
 int asking_end(Asking *a); /* a->code */
 
+/* A client alone, on a loop of the caller's: of a store, or of a server with the token that is kept for it. NULL on error. */
+Client *asking_client(uv_loop_t *loop, const Common *common, const char *store);
+Client *asking_client_of_server(uv_loop_t *loop, const Common *common, const char *server,
+                                Error *err);
+
 /* Consumes args. */
 Json ask(Asking *a, const char *operation, Json args);
 

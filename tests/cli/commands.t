@@ -7,6 +7,7 @@ Without a command it says on standard error how it is used
     2> Commands
     2>   run         run a workflow
     2>   debug       stop inside a run: look, change, step, go back
+    2>   dap         debug runs from an editor: a debug adapter
     2>   resume      go on with a run that waits or was stopped
     2>   status      show where a run is and what it waits for
     2>   runs        list the runs
@@ -202,6 +203,7 @@ The manual page has every command
     .SH COMMANDS
     .SS pawl run [OPTION...] FILE
     .SS pawl debug [OPTION...] [FILE|THREAD|RUN]
+    .SS pawl dap [OPTION...]
     .SS pawl resume [OPTION...] THREAD[@SEQ]
     .SS pawl status [OPTION...] [THREAD]
     .SS pawl runs [OPTION...]
