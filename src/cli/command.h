@@ -138,8 +138,8 @@ int option_value_count(const Option *option);
 
 extern const Command command_cancel, command_check, command_completion, command_dap, command_debug,
     command_diff, command_eval, command_fork, command_graph, command_help, command_history,
-    command_kinds, command_login, command_logs, command_man, command_prune, command_resume,
-    command_run, command_runs, command_schema, command_secret, command_serve, command_show,
-    command_status, command_store, command_token, command_update, command_version;
+    command_kinds, command_login, command_logs, command_man, command_mcp, command_prune,
+    command_resume, command_run, command_runs, command_schema, command_secret, command_serve,
+    command_show, command_status, command_store, command_token, command_update, command_version;
 
 #endif

@@ -38,7 +38,8 @@ static void tell_too_long(const LineReader *r, const LinesHost *host) {
 }
 
 static void end_line(LineReader *r, const LinesHost *host, size_t from, size_t to) {
-    JsonParseOptions options = {.max_bytes = LINES_HEAP_MAX};
+    JsonParseOptions options = {
+        .max_bytes = LINES_HEAP_MAX, .max_depth = r->depth, .strict = r->strict};
     Error err = ERROR_INIT;
     char *line = r->bytes.data + from;
     size_t len = to - from;

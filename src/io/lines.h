@@ -68,6 +68,8 @@ typedef struct LineReader {
     Buf bytes;
     size_t scanned; /* no end of a line before here */
     size_t max;     /* bytes in a line; 0: LINES_MAX */
+    int depth;      /* levels of a value; 0: as JSON has them */
+    bool strict;    /* JSON to the letter of its standard */
     bool skipping;  /* inside a line that is too long */
     bool stopped;   /* by a host that wants no more */
 } LineReader;

@@ -7,6 +7,7 @@
 #ifndef PAWL_SERVER_INSIDE_H
 #define PAWL_SERVER_INSIDE_H
 
+#include "asker.h"
 #include "event_name.h"
 #include "json_build.h"
 #include "route.h"
@@ -26,13 +27,6 @@ enum {
     GRACE_MS = 10000,
     STATUS_CLASSES = 6,
 };
-
-/* Who asks. */
-typedef struct Asker {
-    OperationScope scope;
-    char name[64]; /* of the token; "" without one */
-    char id[24];   /* the same */
-} Asker;
 
 typedef struct Exchange Exchange;
 typedef struct EventStream EventStream;

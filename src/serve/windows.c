@@ -197,6 +197,11 @@ void windows_keep(Windows *all, const char *thread) {
     if (w) w->of_use = true;
 }
 
+void windows_leave(Windows *all, const char *thread) {
+    Window *w = find(all, thread);
+    if (w && w->events && !w->asked && !w->waiters) window_free(w);
+}
+
 void windows_done(Windows *all, const char *thread, bool ok) {
     Window *w = find(all, thread);
     if (!w || !w->asked) return;

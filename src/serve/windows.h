@@ -31,6 +31,8 @@ void windows_want(Windows *w, const char *thread, WindowReady then, void *ctx);
 void windows_done(Windows *w, const char *thread, bool ok);
 /* A run that was just begun with a session. */
 void windows_keep(Windows *w, const char *thread);
+/* Nobody needs its window any more: the run settles as paused, unless somebody else looks at it. */
+void windows_leave(Windows *w, const char *thread);
 /* Somebody has asked for something of it. */
 void windows_touch(Windows *w, const char *thread);
 size_t windows_count(const Windows *w);
