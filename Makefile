@@ -17,7 +17,7 @@ COVERAGE_BAR ?= 90
 
 BUILD := build
 NINJA := ninja --quiet -C
-C_FILES = $(shell find src include tests fuzz bench examples -name '*.[ch]')
+C_FILES = $(shell find src include tests fuzz bench examples -name node_modules -prune -o -name '*.[ch]' -print)
 BENCHES = compile eval json update diff growth callback tasks workers spawn engine_growth debug watch turn slices
 
 # Link-time optimisation with gcc only: clang's needs a linker that Debian does not install.
@@ -35,7 +35,7 @@ OPTIONS_fuzz = --buildtype=debug -Doptimization=2 -Db_sanitize=address,undefined
 	-Db_lundef=false -Dfuzz=true -Dtests=enabled
 $(BUILD)/fuzz/build.ninja: export CC = clang
 
-.PHONY: all run tour test test-release test-asan test-tsan test-container crash bench bench-engine bench-instructions bench-logs bench-server fuzz coverage format check-format \
+.PHONY: all run tour test test-release test-asan test-tsan test-container crash vscode test-vscode bench bench-engine bench-instructions bench-logs bench-server fuzz coverage format check-format \
 	install clean deps help
 .DEFAULT_GOAL := all
 .SECONDARY:
@@ -67,6 +67,15 @@ test-tsan: $(BUILD)/tsan/build.ninja ## the tests under TSan
 crash: test-asan ## kill pawl, and fail its disk, at every single write; long sweeps whole (half an hour)
 	@tests/faults/sweep.py --pawl $(BUILD)/asan/pawl
 	@for name in $(SWEEPS); do PAWL_TEST_ALL=1 tests/run -k $$name $(BUILD)/asan || exit 1; done
+
+vscode: ## the extension for VS Code: build/pawl.vsix (the first time npm fetches what packs it)
+	@mkdir -p $(BUILD)
+	@editors/vscode/package $(BUILD)/pawl.vsix
+	@echo "$(BUILD)/pawl.vsix"
+
+test-vscode: all vscode $(BUILD)/.deps-editors ## the extension in a real VS Code (code-server from npm), in Chromium
+	@tests/editors/install
+	@tests/editors/run vscode.mjs $(BUILD)/release/pawl $(BUILD)/pawl.vsix
 
 test-container: ## build the image of packaging/Containerfile and use it, with podman (needs root)
 	@tools/container-test
