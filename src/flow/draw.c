@@ -49,6 +49,17 @@ static const Graph *loop_of(const Node *node) {
     return node->kind->id == KIND_WHILE ? node->params[WHILE_DO].graph : NULL;
 }
 
+/* The graph of the file that a node runs: a workflow of its own, or the kind that it is. NULL: it runs none. */
+static const Graph *file_of(const Node *node) {
+    if (node->kind->outside) return node->kind->outside->graph;
+    for (size_t i = 0; i < node->kind->nparams; i++) {
+        bool file = node->kind->params[i].type == PARAM_WORKFLOW ||
+                    node->kind->params[i].type == PARAM_TEST;
+        if (file && node->params[i].graph) return node->params[i].graph;
+    }
+    return NULL;
+}
+
 /* ---- json ---- */
 
 /* What people call it; JSON_NONE when it has no other name. Borrowed. */
@@ -71,11 +82,12 @@ static void add_arrow_json(void *ctx, const Arrow *a) {
                        KEY("on", a->on_error ? "error" : NULL)));
 }
 
-static Json node_json(const Node *node);
+static Json node_json(const Node *node, bool *drawn);
 
-static Json nodes_json(const Graph *g) {
+static Json nodes_json(const Graph *g, bool *drawn) {
     Json nodes = json_array();
-    for (size_t i = 0; i < g->nnodes; i++) nodes = json_array_push(nodes, node_json(&g->nodes[i]));
+    for (size_t i = 0; i < g->nnodes; i++)
+        nodes = json_array_push(nodes, node_json(&g->nodes[i], drawn));
     return nodes;
 }
 
@@ -90,9 +102,33 @@ static Json edges_json(const Graph *g) {
     return edges;
 }
 
+/* What a run of it begins with unless its input says otherwise: names and values, null where there is none. */
+static Json state_json(const Graph *g) {
+    Json out = json_object();
+    for (size_t i = 0; i < g->nkeys; i++) {
+        Json initial = g->keys[i].initial;
+        out = json_object_set(out, json_ref(g->keys[i].name),
+                              json_is_none(initial) ? json_null() : json_ref(initial));
+    }
+    Json key, value;
+    for (size_t pos = 0; g->scoped && json_object_next(g->defaults, &pos, &key, &value);) {
+        out = json_object_set(out, json_ref(key), json_ref(value));
+    }
+    return out;
+}
+
+/* A file that several nodes run is drawn in the first of them: in the others its name says which it is. */
+static Json workflow_json(const Graph *file, bool *drawn) {
+    if (!file) return json_none();
+    Json o = OBJECT(KEY("name", file->name), KEY("file", file->file));
+    if (drawn[file->id]) return o;
+    drawn[file->id] = true;
+    return OBJECT_ADD(o, KEY("nodes", nodes_json(file, drawn)), KEY("edges", edges_json(file)));
+}
+
 /* What is inside is under the name of the parameter that holds it: the tasks of a task, the graph of a loop,
- * the node of a map. */
-static Json node_json(const Node *node) {
+ * the node of a map. What is in another file is under `workflow`. */
+static Json node_json(const Node *node, bool *drawn) {
     bool cleanup = node->task && node->task->cleanup;
     const Graph *loop = loop_of(node);
     const Node *body = node_body(node);
@@ -102,25 +138,30 @@ static Json node_json(const Node *node) {
                     KEY("cleanup", cleanup ? json_bool(true) : json_none()));
     for (size_t k = 0; node->task && k < node->kind->nparams; k++) {
         if (holds_tasks(node, k)) {
-            o = json_object_with(o, node->kind->params[k].name, nodes_json(node->params[k].graph));
+            o = json_object_with(o, node->kind->params[k].name,
+                                 nodes_json(node->params[k].graph, drawn));
         }
     }
-    Json inside = loop   ? OBJECT(KEY("nodes", nodes_json(loop)), KEY("edges", edges_json(loop)))
-                  : body ? node_json(body)
-                         : json_none();
-    return OBJECT_ADD(o, KEY("do", inside));
+    Json inside =
+        loop   ? OBJECT(KEY("nodes", nodes_json(loop, drawn)), KEY("edges", edges_json(loop)))
+        : body ? node_json(body, drawn)
+               : json_none();
+    return OBJECT_ADD(o, KEY("do", inside), KEY("workflow", workflow_json(file_of(node), drawn)));
 }
 
 static void draw_json(const Flow *flow, Buf *out) {
     static const JsonPrintOptions options = {.indent = 2};
     const Graph *g = flow->main;
-    Json o =
-        OBJECT(KEY("name", flow->name), KEY("nodes", nodes_json(g)), KEY("edges", edges_json(g)),
-               KEY("cleanup", g->after ? nodes_json(g->after) : json_none()),
-               KEY(g->scoped ? "schedule" : "triggers", json_ref(g->schedule)));
+    bool *drawn = mem_zalloc(flow->ngraphs * sizeof *drawn);
+    Json o = OBJECT(KEY("name", flow->name), KEY("dialect", flow->dialect), KEY("file", g->file),
+                    KEY("state", state_json(g)), KEY("nodes", nodes_json(g, drawn)),
+                    KEY("edges", edges_json(g)),
+                    KEY("cleanup", g->after ? nodes_json(g->after, drawn) : json_none()),
+                    KEY(g->scoped ? "schedule" : "triggers", json_ref(g->schedule)));
     json_print(o, &options, out);
     buf_addc(out, '\n');
     json_unref(o);
+    mem_free(drawn);
 }
 
 /* ---- labels ---- */

@@ -1,12 +1,14 @@
 /* server.c - who has come, and for what.
  *
  * A request is an Exchange from when its headers are there until it is answered. First it is looked whether it may be asked at
- * all (auth.c); then it goes to a route of the table (rest.c), or to one of the few that are the server's own. */
+ * all (auth.c); then it goes to a route of the table (rest.c), to one of the few that are the server's own, or to the page
+ * (page.h). */
 #include "server_inside.h"
 
 #include "json_parse.h"
 #include "json_print.h"
 #include "mem.h"
+#include "page.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -344,7 +346,7 @@ static void on_head(void *ctx, WebRequest *r) {
     bool debug = is_debug(path, len) && talk_is_wanted(x);
     if (!api && !own && !debug) {
         if (known) snprintf(x->match.allowed, sizeof x->match.allowed, "%s", known);
-        no_route(x, path, len);
+        if (known || !page_answer(x, path, len)) no_route(x, path, len);
         return;
     }
     if (!auth_find(x) || !auth_check_rate(x)) return;

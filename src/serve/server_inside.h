@@ -1,7 +1,7 @@
 /* server_inside.h - what the files of the server share.
  *
  * Reading order: server.c (who has come, and for what), rest.c (an operation by its route), events.c and log_follower.c (Server-Sent Events),
- * websocket.c, windows.h (sessions that are debugged over REST), auth.c, problem.c, event_name.h,
+ * websocket.c, windows.h (sessions that are debugged over REST), page.h, auth.c, problem.c, event_name.h,
  * openapi.c, schemas.h, metrics.c.
  */
 #ifndef PAWL_SERVER_INSIDE_H

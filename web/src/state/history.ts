@@ -1,0 +1,96 @@
+// The checkpoints of a run: a tree, of which the run is on one line.
+import type {CHECKPOINT} from '$api';
+
+export interface Moment {
+  n: number;
+  parent: number;
+  node: string;
+  title?: string;
+  frame: number;
+  status: string;
+  at: string;
+  by?: string;
+  changed: string[];
+}
+
+/** What is not shown in the timeline by itself: it ends no work and nobody stopped there. */
+const SILENT = new Set(['debug', 'started', 'entered', 'resumed', 'retrying', 'joined', 'reopened', 'answered']);
+
+export class History {
+  #list: Moment[] = [];
+  #by = new Map<number, Moment>();
+  #parents = new Set<number>();
+
+  get length(): number {
+    return this.#list.length;
+  }
+  get last(): Moment | undefined {
+    return this.#list.at(-1);
+  }
+  all(): readonly Moment[] {
+    return this.#list;
+  }
+  get(n: number): Moment | undefined {
+    return this.#by.get(n);
+  }
+
+  /** True when it is new. */
+  add(one: Moment): boolean {
+    const known = this.#by.get(one.n);
+    if (known) {
+      Object.assign(known, {...one, changed: one.changed.length ? one.changed : known.changed,
+        parent: one.parent || known.parent});
+      return false;
+    }
+    this.#by.set(one.n, one);
+    this.#parents.add(one.parent);
+    if ((this.#list.at(-1)?.n ?? 0) < one.n) this.#list.push(one);
+    else {
+      let at = this.#list.length;
+      while (at > 0 && this.#list[at - 1]!.n > one.n) at--;
+      this.#list.splice(at, 0, one);
+    }
+    return true;
+  }
+
+  static of(row: CHECKPOINT): Moment {
+    const one = row as Partial<Exclude<CHECKPOINT, {error: string}>> & {checkpoint: number; status: string};
+    return {n: one.checkpoint, parent: one.parent ?? 0, node: one.node ?? '', frame: one.frame ?? 0, status: one.status,
+      at: one.at ?? '', changed: one.changed ?? [], ...one.title ? {title: one.title} : {}, ...one.by ? {by: one.by} : {}};
+  }
+
+  /** From the first to `head`, along the parents. */
+  line(head: number): Moment[] {
+    const out: Moment[] = [];
+    for (let one = this.#by.get(head); one; one = this.#by.get(one.parent)) out.push(one);
+    return out.reverse();
+  }
+
+  isShown(one: Moment, head: number): boolean {
+    return one.n === head || !this.#parents.has(one.n) || !SILENT.has(one.status);
+  }
+
+  /**
+   * Lines for a drawing, newest last: each has the checkpoints that are its own, and where it left another. The line that
+   * the run is on is the one with `on`.
+   */
+  lines(head: number): {on: boolean; from: number; moments: Moment[]}[] {
+    const lineOf = new Map<number, number>();
+    const lines: {on: boolean; from: number; moments: Moment[]}[] = [];
+    const taken = new Set<number>(); // who has a child on its own line already
+    for (const one of this.#list) {
+      const parent = this.#by.get(one.parent);
+      let line = parent && !taken.has(parent.n) ? lineOf.get(parent.n) : undefined;
+      if (parent && line !== undefined) taken.add(parent.n);
+      if (line === undefined) {
+        line = lines.length;
+        lines.push({on: false, from: parent?.n ?? 0, moments: []});
+      }
+      lineOf.set(one.n, line);
+      lines[line]!.moments.push(one);
+    }
+    const on = lineOf.get(head);
+    if (on !== undefined) lines[on]!.on = true;
+    return lines;
+  }
+}

@@ -1,0 +1,474 @@
+// One run, as the page shows it: what the server says of it, kept current by events. Views read it; whatever a person does
+// goes through act().
+//
+// Events say what happened; how things stand is asked for. Steps, logs and states of nodes are taken from events as they come,
+// gathered into one change a frame of the screen. Frames, breakpoints and watches are asked for again when an event of the
+// debugger says that they are others: once for all that came together.
+import {SvelteMap} from 'svelte/reactivity';
+import type {BREAKPOINT, CHANGES, CONFIG, EDGE, FAILURE, FRAME, INJECTED, LEVEL, NODE, RUN, SESSION} from '$api';
+import {link, Refused, type Answer, type Args, type Operation, type Told} from '$lib/link.svelte';
+import {ofFrame, type State} from '$lib/states';
+import {toasts} from '$lib/toasts.svelte';
+import {pathText, type Path} from '$lib/format';
+import {modelOf, type Drawing, type Model} from '$graph/model';
+import {History, type Moment} from './history';
+import {Logs} from './logs.svelte';
+
+export interface NodeState {
+  state: State;
+  at: number; // since when, ms
+  took?: number;
+  frame: number;
+  times: number; // how often it has ended
+}
+
+export interface Watch {
+  id: number;
+  expression: string;
+  results?: unknown[];
+  error?: string;
+  more?: boolean;
+}
+
+export interface Pending {
+  id: number;
+  path: Path;
+  value?: unknown;
+}
+
+const HISTORY_READ = 5000;
+const REFRESH_MS = 60; // between two questions of how things stand
+
+const ENDS: Record<string, State> = {completed: 'completed', failed: 'failed', skipped: 'skipped', cancelled: 'cancelled'};
+
+export class RunStore {
+  run = $state.raw<RUN | null>(null);
+  problem = $state.raw<Refused | null>(null);
+  loaded = $state(false);
+  debugging = $state(false);
+
+  session = $state.raw<SESSION | null>(null);
+  sessionRead = $state(0); // when, ms: for the time that is left
+  frames = $state.raw<FRAME[]>([]);
+  selected = $state(0);
+  breakpoints = $state.raw<BREAKPOINT[]>([]);
+  watches = $state.raw<Watch[]>([]);
+  injected = $state.raw<INJECTED[]>([]);
+  pending = $state.raw<Pending[]>([]);
+  diff = $state.raw<(CHANGES & {from?: number}) | null>(null);
+  node = $state.raw<NODE | null>(null); // that the selected frame stands at
+  config = $state.raw<CONFIG | null>(null);
+  lastEdge = $state.raw<EDGE | null>(null);
+  stack = $state.raw<LEVEL[]>([]); // of the selected frame, innermost first
+  saved = $state(0); // breakpoints that were kept for this workflow and are not set
+
+  files = $state.raw<Record<string, string>>({});
+  main = $state('');
+  model = $state.raw<Model | null>(null);
+
+  history = new History();
+  historyVersion = $state(0);
+  head = $state(0);
+  past = $state<number | null>(null);
+  nodes = new SvelteMap<string, NodeState>();
+  hits = new SvelteMap<string, number>(); // nodes that were just hit: a number that grows
+  logs = new Logs();
+  /** Grows when what the selected frame sees may be something else: panels read anew. */
+  seen = $state(0);
+  /** Commands under way, by name. */
+  busy = new SvelteMap<string, true>();
+
+  onpaused: ((frame: FRAME) => void) | null = null;
+
+  #ends: (() => void)[] = [];
+  #leave: (() => void) | null = null;
+  #queue: Told[] = [];
+  #flushing = false;
+  #refreshing = false;
+  #again = false;
+  #seenKey = '';
+  #closed = false;
+
+  constructor(readonly thread: string) {}
+
+  // ---- how it stands ----
+
+  frame = $derived(this.frames.find(one => one.frame === this.selected) ?? null);
+  paused = $derived(this.frames.filter(one => one.status === 'paused'));
+  /** Frames that go on by themselves. */
+  moving = $derived(this.frames.filter(one => ofFrame(one.status) === 'running'));
+  byNode = $derived.by(() => {
+    const out = new Map<string, FRAME[]>();
+    for (const one of this.frames) if (one.node) out.set(one.node, [...out.get(one.node) ?? [], one]);
+    return out;
+  });
+  status = $derived(this.session?.run_status ?? this.run?.status ?? 'pending');
+  over = $derived(['completed', 'failed', 'cancelled'].includes(this.status));
+  changes = $derived.by(() => {
+    const out = new Map<string, '+' | '~' | '−'>();
+    for (const one of this.diff?.added ?? []) out.set(pathText(one.path), '+');
+    for (const one of this.diff?.changed ?? []) out.set(pathText(one.path), '~');
+    for (const one of this.diff?.removed ?? []) out.set(pathText(one.path), '−');
+    return out;
+  });
+  pendingAt = $derived(new Map(this.pending.map(one => [pathText(one.path), one])));
+  error = $derived<FAILURE | null>(this.frame?.error ?? (this.over ? this.session?.error ?? this.run?.error ?? null : null));
+
+  // ---- life ----
+
+  async open(debug: boolean): Promise<void> {
+    this.debugging = debug;
+    this.#ends.push(link.follow({thread: this.thread}, event => this.#hear(event)));
+    await this.#load(true);
+    if (debug) await this.attach();
+  }
+
+  /** Takes the run for this page: its frames can be controlled from here, and it stays as long as the page does. */
+  async attach(): Promise<boolean> {
+    this.#leave?.();
+    try {
+      await new Promise<void>((begun, refused) => {
+        this.#leave = link.follow({thread: this.thread, attach: true, types: ['debug.session']}, () => {},
+          problem => refused(new Refused(problem ?? {detail: 'The run was let go of.'})), () => begun());
+      });
+      this.debugging = true;
+      await this.refresh();
+      const kept = await link.call('breakpoint_saved', {thread: this.thread});
+      this.saved = this.breakpoints.length ? 0 : kept.breakpoints;
+    } catch (error) {
+      this.debugging = false;
+      toasts.bad(error);
+    }
+    return this.debugging;
+  }
+
+  close(): void {
+    this.#closed = true;
+    this.#leave?.();
+    for (const end of this.#ends) end();
+    this.#ends = [];
+  }
+
+  /** After the connection came back: what happened meanwhile was told by events, the rest is read again. */
+  async returned(): Promise<void> {
+    await this.#load(false);
+    await this.refresh();
+  }
+
+  async #load(first: boolean): Promise<void> {
+    const thread = this.thread;
+    try {
+      const [run, definition, graph] = await Promise.all([
+        link.call('run_get', {thread}),
+        first ? link.call('run_definition', {thread}) : null,
+        first ? link.call('run_graph', {thread, format: 'json'}) : null,
+      ]);
+      this.#setRun(run);
+      if (definition && graph) {
+        this.files = definition.definition.files;
+        this.main = definition.definition.main;
+        this.model = modelOf(JSON.parse(graph.text) as Drawing);
+      }
+      await this.#readHistory(first ? 0 : this.history.last?.n ?? 0);
+      if (first) await this.logs.read(thread);
+      this.loaded = true;
+      this.problem = null;
+    } catch (error) {
+      if (error instanceof Refused && error.code !== 'away') this.problem = error;
+    }
+  }
+
+  async #readHistory(from: number): Promise<void> {
+    const answer = await link.call('run_history', from
+      ? {thread: this.thread, from, limit: 10_000}
+      : {thread: this.thread, last: HISTORY_READ});
+    for (const one of answer.checkpoints) this.history.add(History.of(one));
+    this.head = Math.max(answer.run.checkpoint ?? 0, this.history.last?.n ?? 0);
+    this.showNodes();
+    this.historyVersion++;
+  }
+
+  #setRun(run: RUN): void {
+    this.run = run;
+    this.#catchUp(run.checkpoint ?? 0);
+    if (!this.debugging) {
+      this.frames = (run.frames ?? []).map(one => ({
+        frame: one.frame, name: one.frame === 1 ? 'main' : '', depth: 1, pending: 0, injected: 0,
+        status: one.pause ? 'paused' : one.waits === 'interrupt' ? 'waiting' : run.status === 'running' ? 'working' : 'ready',
+        ...one.node ? {node: one.node} : {}, ...one.title ? {title: one.title} : {},
+        ...one.pause ? {position: one.pause.position ?? '', reason: one.pause.reason ?? '',
+          breakpoints: one.pause.breakpoints ?? [], ...one.pause.error ? {error: one.pause.error} : {}} : {},
+      }));
+      this.#select(this.frames[0]?.frame ?? 0);
+    }
+  }
+
+  // ---- what is told ----
+
+  #hear(event: Told): void {
+    this.#queue.push(event);
+    if (this.#flushing) return;
+    this.#flushing = true;
+    const flush = (): void => {
+      this.#flushing = false;
+      this.#take(this.#queue.splice(0));
+    };
+    if (document.hidden) setTimeout(flush, 100);
+    else requestAnimationFrame(flush);
+  }
+
+  #take(events: Told[]): void {
+    let asks = false, logged = false, stepped = false, forked = 0;
+    for (const {name, data} of events) {
+      if (typeof data.checkpoint === 'number' && data.event === 'step') {
+        const one = this.#momentOf(data);
+        if (this.history.add(one)) {
+          stepped = true;
+          if (one.status === 'forked') forked ||= one.n;
+          this.head = Math.max(this.head, one.n);
+          if (!forked) this.#step(one);
+        }
+      } else if (name === 'node.started') {
+        this.#begin(String(data.node ?? ''), Number(data.frame), Date.parse(String(data.at)));
+      } else if (name === 'log') {
+        this.logs.add(String(data.at), Number(data.frame), String(data.node), String(data.stream), String(data.text));
+        logged = true;
+      } else if (name === 'debug.log') {
+        this.logs.add(new Date().toISOString(), Number(data.frame), String(data.node), 'point', `${String(data.message)}\n`);
+        logged = true;
+      }
+      if (name === 'debug.frame.paused' && Array.isArray(data.breakpoints) && data.breakpoints.length && data.node) {
+        this.hits.set(String(data.node), (this.hits.get(String(data.node)) ?? 0) + 1);
+      }
+      if (name === 'debug.variable.changed') this.#seenKey = '';
+      if (name.startsWith('debug.') && name !== 'debug.log' || name.startsWith('run.')) asks = true;
+      if (!this.debugging && stepped) asks = true;
+    }
+    if (logged) this.logs.version++;
+    if (stepped) this.historyVersion++;
+    if (forked) void this.#readHistory(forked).catch(() => {});
+    if (asks) void this.refresh();
+  }
+
+  #momentOf(data: Told['data']): Moment {
+    return {n: data.checkpoint as number, parent: this.history.last?.n ?? 0, node: String(data.node ?? ''),
+      frame: Number(data.frame ?? 0), status: String(data.status), at: String(data.at ?? ''),
+      changed: Array.isArray(data.changed) ? data.changed as string[] : []};
+  }
+
+  #begin(node: string, frame: number, at: number): void {
+    if (this.past !== null) return;
+    this.nodes.set(node, {state: 'running', at, frame, times: this.nodes.get(node)?.times ?? 0});
+  }
+
+  #step(one: Moment, into: Map<string, NodeState> = this.nodes): void {
+    if (!one.node || into === this.nodes && this.past !== null) return;
+    const before = into.get(one.node), at = Date.parse(one.at), end = ENDS[one.status];
+    if (end) {
+      const took = before && before.state === 'running' ? at - before.at : undefined;
+      into.set(one.node, {state: end, at, frame: one.frame, times: (before?.times ?? 0) + 1,
+        ...took === undefined ? {} : {took}});
+    } else if (one.status === 'started' || one.status === 'entered' || one.status === 'retrying') {
+      into.set(one.node, {state: 'running', at, frame: one.frame, times: before?.times ?? 0});
+    } else if (one.status === 'interrupted') {
+      into.set(one.node, {state: 'waiting', at, frame: one.frame, times: before?.times ?? 0});
+    }
+  }
+
+  /** The states of nodes at the moment that is shown, from the record. */
+  showNodes(): void {
+    const now = new Map<string, NodeState>();
+    for (const one of this.history.line(this.past ?? this.head)) this.#step(one, now);
+    if (this.past === null && this.over) {
+      for (const [name, one] of now) if (one.state === 'running') now.set(name, {...one, state: 'cancelled'});
+    }
+    for (const name of [...this.nodes.keys()]) if (!now.has(name)) this.nodes.delete(name);
+    for (const [name, one] of now) this.nodes.set(name, one);
+  }
+
+  /** Asks how things stand; what is asked while that is under way is asked once more afterwards. */
+  async refresh(): Promise<void> {
+    if (this.#refreshing) {
+      this.#again = true;
+      return;
+    }
+    this.#refreshing = true;
+    try {
+      if (this.debugging) this.#setOverview(await link.call('overview', {thread: this.thread}));
+      else this.#setRun(await link.call('run_get', {thread: this.thread}));
+    } catch (error) {
+      if (error instanceof Refused && error.code === 'not_held' && this.debugging) this.#sessionEnded();
+    } finally {
+      this.#refreshing = false;
+    }
+    if (this.#again && !this.#closed) {
+      this.#again = false;
+      await new Promise(done => setTimeout(done, REFRESH_MS));
+      await this.refresh();
+    }
+  }
+
+  #sessionEnded(): void {
+    this.debugging = false;
+    this.session = null;
+    this.watches = [];
+    this.pending = [];
+    this.diff = null;
+    void this.refresh();
+  }
+
+  #setOverview(all: Answer<'overview'>): void {
+    const were = new Set(this.paused.map(one => one.frame));
+    const wasOver = this.over;
+    this.session = all.session;
+    this.sessionRead = Date.now();
+    this.frames = all.frames;
+    this.breakpoints = all.breakpoints;
+    this.watches = all.watches as Watch[];
+    this.injected = all.injected;
+    if (this.run && this.run.status !== all.session.run_status) this.run = {...this.run, status: all.session.run_status};
+    const chosen = all.frames.find(one => one.frame === this.selected);
+    const theirs = all.selected ?? all.frames.find(one => one.status === 'paused')?.frame ?? all.frames[0]?.frame ?? 0;
+    // Who looks at a paused frame goes on looking at it; else the one that stopped is shown.
+    if (!chosen || chosen.status !== 'paused' && all.frames.find(one => one.frame === theirs)?.status === 'paused') {
+      this.#select(theirs);
+    }
+    for (const one of this.paused) if (!were.has(one.frame)) this.onpaused?.(one);
+    this.#catchUp(all.session.checkpoint);
+    if (this.over !== wasOver) this.showNodes();
+    this.#look();
+  }
+
+  /** Not each checkpoint is told: those of the session itself are read when they are missed. */
+  #catchUp(checkpoint: number): void {
+    if (!this.history.length || checkpoint <= (this.history.last?.n ?? 0)) return;
+    void this.#readHistory((this.history.last?.n ?? 0) + 1).catch(() => {});
+  }
+
+  #select(frame: number): void {
+    this.selected = frame;
+  }
+
+  /** Reads what belongs to the selected frame when it stands somewhere else than before. */
+  #look(): void {
+    const f = this.frame;
+    const key = [this.selected, f?.status, f?.node, f?.position, f?.at, f?.pending, f?.edited, f?.injected, this.past].join(' ');
+    if (key === this.#seenKey) return;
+    this.#seenKey = key;
+    this.seen++;
+    void this.#readFrame(key);
+  }
+
+  async #readFrame(key: string): Promise<void> {
+    const f = this.frame;
+    if (!f || !this.debugging || this.past !== null) {
+      this.pending = [];
+      this.diff = null;
+      this.node = null;
+      this.config = null;
+      this.stack = [];
+      return;
+    }
+    const of = {thread: this.thread, frame: f.frame};
+    const still = f.status === 'paused' || f.status === 'waiting' || f.status === 'failed';
+    const no = Promise.reject(new Error());
+    no.catch(() => {});
+    const [pending, diff, watches, node, config, edges, whole] = await Promise.allSettled([
+      link.call('pending', of),
+      still ? link.call('diff', of) : no,
+      this.watches.length ? link.call('watches', of) : no,
+      link.call('node', of),
+      still ? link.call('config', of) : no,
+      link.call('edges', of),
+      this.#stackOf(f),
+    ]);
+    if (key !== this.#seenKey) return;
+    this.pending = pending.status === 'fulfilled' ? pending.value.pending as Pending[] : [];
+    this.diff = diff.status === 'fulfilled' ? diff.value : null;
+    this.node = node.status === 'fulfilled' ? node.value : null;
+    this.config = config.status === 'fulfilled' ? config.value : null;
+    this.lastEdge = edges.status === 'fulfilled' ? edges.value.last ?? null : null;
+    this.stack = whole.status === 'fulfilled' ? whole.value : [];
+    if (watches.status === 'fulfilled') this.watches = watches.value.watches as Watch[];
+  }
+
+  /** `frame` gives the levels, and selects: asked of the frame that is selected here anyway. */
+  async #stackOf(f: FRAME): Promise<LEVEL[]> {
+    if (f.stack) return f.stack;
+    return (await link.call('frame', {thread: this.thread, frame: f.frame})).stack ?? [];
+  }
+
+  // ---- what a person does ----
+
+  /** A command, once at a time by its name; what the server refuses is said in the top bar. */
+  async act<O extends Operation>(operation: O, args: Omit<Args<O>, 'thread'>, name: string = operation): Promise<Answer<O> | null> {
+    if (this.busy.has(name)) return null;
+    this.busy.set(name, true);
+    try {
+      const asked = {thread: this.thread, ...args} as unknown as Args<O>;
+      try {
+        return await link.call(operation, asked);
+      } catch (error) {
+        // Whoever had the run has left, as when a server is new: it is taken again, once.
+        if (!(error instanceof Refused) || error.code !== 'not_held' || !this.debugging || !await this.attach()) throw error;
+        return await link.call(operation, asked);
+      }
+    } catch (error) {
+      toasts.bad(error);
+      return null;
+    } finally {
+      this.busy.delete(name);
+      void this.refresh();
+    }
+  }
+
+  choose(frame: number): void {
+    if (this.selected === frame) return;
+    this.#select(frame);
+    this.#look();
+    if (this.debugging && this.past === null) {
+      link.call('frame', {thread: this.thread, frame}).catch(() => {});
+    }
+  }
+
+  /** Shows an earlier moment everywhere, or now. */
+  show(checkpoint: number | null): void {
+    const past = checkpoint === this.head ? null : checkpoint;
+    if (past === this.past) return;
+    this.past = past;
+    this.showNodes();
+    this.#look();
+  }
+
+  async setVariable(path: Path, value: unknown): Promise<boolean> {
+    return this.#pend(await this.act('set', {path, value, frame: this.selected}, 'set'));
+  }
+  async unsetVariable(path: Path): Promise<boolean> {
+    return this.#pend(await this.act('unset', {path, frame: this.selected}, 'set'));
+  }
+  async revoke(id: number): Promise<boolean> {
+    return this.#pend(await this.act('revoke', {id, frame: this.selected}, 'revoke'));
+  }
+  #pend(answer: {pending: unknown[]} | null): boolean {
+    if (!answer) return false;
+    this.pending = answer.pending as Pending[];
+    return true;
+  }
+
+  /** What was added is evaluated at once. */
+  async rewatch(): Promise<void> {
+    try {
+      this.watches = (await link.call('watches', {thread: this.thread, frame: this.selected})).watches as Watch[];
+    } catch {
+      // a frame that runs has no value now; the next pause has
+    }
+  }
+
+  async toggleBreakpoint(at: {node: string} | {file: string; line: number}): Promise<void> {
+    const here = this.breakpoints.filter(one => 'node' in at
+      ? one.places.some(place => place.node === at.node) || one.node === at.node
+      : one.places.some(place => place.file === at.file && place.line === at.line) || one.file === at.file && one.line === at.line);
+    if (here.length) await this.act('breakpoint_delete', {ids: here.map(one => one.id)}, 'breakpoint');
+    else await this.act('breakpoint_set', at, 'breakpoint');
+  }
+}

@@ -1,0 +1,91 @@
+// The list of runs: read in pages, the newest first, and again where an event says that a run is another.
+import {SvelteMap} from 'svelte/reactivity';
+import type {RUN} from '$api';
+import {link, Refused} from '$lib/link.svelte';
+
+export type Filter = '' | 'running' | 'paused' | 'interrupted' | 'failed' | 'completed' | 'cancelled';
+
+const PAGE = 200, REFRESH_MS = 250;
+
+export class RunsStore {
+  runs = $state.raw<RUN[]>([]);
+  more = $state(false);
+  loaded = $state(false);
+  problem = $state('');
+  search = $state('');
+  workflow = $state('');
+  status = $state<Filter>('');
+  /** Where runs stand, read for those that are shown. */
+  details = new SvelteMap<string, RUN>();
+  /** Runs that were just changed, to be shown once. */
+  fresh = new SvelteMap<number, number>();
+
+  #next: string | undefined;
+  #end: (() => void) | null = null;
+  #asked = new Set<string>();
+  #timer: ReturnType<typeof setTimeout> | undefined;
+  #serial = 0;
+
+  open(): void {
+    this.#end = link.follow({types: ['run']}, event => {
+      const run = event.data.run;
+      if (typeof run === 'number') this.fresh.set(run, (this.fresh.get(run) ?? 0) + 1);
+      this.again();
+    });
+  }
+
+  close(): void {
+    this.#end?.();
+    clearTimeout(this.#timer);
+  }
+
+  /** Soon, once for all that comes together. */
+  again(): void {
+    this.#timer ??= setTimeout(() => {
+      this.#timer = undefined;
+      void this.read();
+    }, REFRESH_MS);
+  }
+
+  async read(): Promise<void> {
+    const serial = ++this.#serial;
+    try {
+      const answer = await link.call('runs', this.#asking(Math.max(PAGE, this.runs.length)));
+      if (serial !== this.#serial) return;
+      this.runs = answer.runs;
+      this.#next = answer.next;
+      this.more = answer.next !== undefined;
+      this.problem = '';
+    } catch (error) {
+      if (error instanceof Refused && error.code !== 'away') this.problem = error.message;
+    }
+    this.loaded = true;
+  }
+
+  async readMore(): Promise<void> {
+    if (!this.#next) return;
+    const after = this.#next;
+    this.#next = undefined;
+    const answer = await link.call('runs', {...this.#asking(PAGE), after});
+    this.runs = [...this.runs, ...answer.runs];
+    this.#next = answer.next;
+    this.more = answer.next !== undefined;
+  }
+
+  #asking(limit: number): {limit: number; status?: Exclude<Filter, ''>; search?: string; workflow?: string} {
+    return {limit, ...this.status ? {status: this.status} : {}, ...this.search ? {search: this.search} : {},
+      ...this.workflow ? {workflow: this.workflow} : {}};
+  }
+
+  /** Where a run stands; asked for once for each of its checkpoints. */
+  detail(run: RUN): RUN | undefined {
+    const key = `${run.run}.${run.checkpoint ?? 0}.${run.status}`;
+    const known = this.details.get(key);
+    if (known || this.#asked.has(key) || run.status === 'completed' || run.status === 'cancelled') return known;
+    this.#asked.add(key);
+    link.call('run_get', {thread: String(run.run)})
+      .then(one => this.details.set(key, one))
+      .catch(() => this.#asked.delete(key));
+    return undefined;
+  }
+}
