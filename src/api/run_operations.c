@@ -431,16 +431,17 @@ static void on_cancelled(void *ctx, Run *cleaning, const Error *err) {
 /* A test's cleanup tasks run first, so the answer may take its time. */
 static void run_cancel_call(Host *host, Json args, Reply reply) {
     Error err = ERROR_INIT;
-    const char *thread = json_object_text(args, "thread");
-    HostRun *held = host_find(host, thread);
+    RunCancel how = {json_object_text(args, "thread"), reply.by,
+                     args_bool(args, "skip_cleanup", false)};
+    HostRun *held = host_find(host, how.thread);
     Engine *engine = NULL;
     if (held && !run_settled(host_run(held))) {
         answer_when_settled(host, run_thread(host_run(held)), reply);
         run_set_by(host_run(held), reply.by);
-        run_cancel(host_run(held));
+        (how.at_once ? run_cancel_at_once : run_cancel)(host_run(held));
         run_leave_by(host_run(held));
     } else if ((engine = host_engine(host, HOST_WRITES, &err))) {
-        engine_cancel(engine, thread, reply.by, on_cancelled, asked(host, thread, reply));
+        engine_cancel(engine, &how, on_cancelled, asked(host, how.thread, reply));
     } else {
         reply_fail(reply, &err);
     }
@@ -590,7 +591,8 @@ const Operation run_operations[] = {
      .summary = "end a run for good; its cleanup tasks run",
      .scope = SCOPE_RUN,
      .route = "POST /runs/{thread}/cancel",
-     .args = ARGS(THREAD_ARG),
+     .args = ARGS(THREAD_ARG, {"skip_cleanup", ARG_BOOL,
+                               .about = "its cleanup tasks do not run, or are ended"}),
      .answer = "RUN|" RUN_SHAPE,
      .call = run_cancel_call},
     {.name = "run_fork",

@@ -10,6 +10,7 @@
 typedef struct CancelArgs {
     Common common;
     Place place;
+    bool no_cleanup;
 } CancelArgs;
 
 enum { WAIT_MS = 5000, POLL_MS = 50 };
@@ -45,8 +46,11 @@ static int act(void *ctx) {
     Asking a;
     Error err = ERROR_INIT;
     asking_begin(&a, &args->common);
-    Json run = client_ask(a.client, "run_cancel", place_args(&args->place), &err);
-    if (json_is_none(run) && (err.code == ERR_BUSY || err.code == ERR_LIMIT)) {
+    Json how = place_args(&args->place);
+    if (args->no_cleanup) how = json_object_with(how, "skip_cleanup", json_bool(true));
+    Json run = client_ask(a.client, "run_cancel", how, &err);
+    bool elsewhere = json_is_none(run) && (err.code == ERR_BUSY || err.code == ERR_LIMIT);
+    if (elsewhere && !args->no_cleanup) { /* a word that is left says no more than that */
         run = leave_word(args, &a);
     } else if (json_is_none(run)) {
         a.code = cli_fail(&args->common, &err);
@@ -71,11 +75,14 @@ const Command command_cancel = {
     .summary = "end a run for good",
     .arguments = "THREAD",
     .description =
-        "Ends a run that has not ended. The cleanupTasks of a test still run. When another process runs it, that process is asked to, and "
+        "Ends a run that has not ended. The cleanupTasks of a test still run, unless --no-cleanup says otherwise. When another process runs it, that process is asked to, and "
         "has a few seconds to do so; after that the request stands until it sees it or dies. A run "
         "that is to go on later is stopped with Ctrl-C instead.",
-    OPTIONS(STORE_ROW, SERVER_ROWS, JSON_ROW("as an object: run, thread, status")),
-    EXAMPLES({"pawl cancel review-7", "end it; what it has done so far stays in the history"}),
+    OPTIONS({"no-cleanup", 0, NULL, "leave out the cleanupTasks, and end those that run",
+             TAKES(OPTION_FLAG, CancelArgs, no_cleanup)},
+            STORE_ROW, SERVER_ROWS, JSON_ROW("as an object: run, thread, status")),
+    EXAMPLES({"pawl cancel review-7", "end it; what it has done so far stays in the history"},
+             {"pawl cancel finality --no-cleanup", "end a test and keep what it has set up"}),
     .args = sizeof(CancelArgs),
     .place = offsetof(CancelArgs, place),
     .only_thread = "a run is cancelled, not one of its checkpoints.",

@@ -109,6 +109,11 @@ static bool cleans(const Frame *f) {
     return false;
 }
 
+static bool nothing(const Frame *f) {
+    (void)f;
+    return false;
+}
+
 /* A test that has something to clean up goes on with that. Work that a dead process left behind is ended,
  * but for what cleans up. */
 static bool cleans_up(Run *run) {
@@ -135,7 +140,7 @@ static void cancel(Request *q) {
         request_fail(q);
         return;
     }
-    if (cleans_up(run)) {
+    if (!q->at_once && cleans_up(run)) {
         run_leave_by(run);
         request_tell(q, run, NULL);
         return;
@@ -151,20 +156,22 @@ static void cancel(Request *q) {
         return;
     }
     run_record(run, run->first_frame, NULL, "cancelled", json_none());
-    work_sweep(run, cleans);
+    work_sweep(run, q->at_once ? nothing : cleans);
     write_by_hand(q, run);
 }
 
-Request *engine_cancel(Engine *e, const char *thread, const char *by, RunReady ready, void *ctx) {
-    Request *q = request_for(request_new(e, thread, 0), ready, NULL, ctx);
-    q->by = mem_strdup(by);
+Request *engine_cancel(Engine *e, const RunCancel *how, RunReady ready, void *ctx) {
+    Request *q = request_for(request_new(e, how->thread, 0), ready, NULL, ctx);
+    q->by = mem_strdup(how->by);
+    q->at_once = how->at_once;
     request_load(q, cancel);
     return q;
 }
 
 bool engine_cancel_now(Engine *e, const char *thread, Run **cleaning, Error *err) {
     Now now = {.err = err};
-    *cleaning = request_now(engine_cancel(e, thread, NULL, now_ready, &now), &now);
+    *cleaning =
+        request_now(engine_cancel(e, &(RunCancel){.thread = thread}, now_ready, &now), &now);
     return !now.failed;
 }
 

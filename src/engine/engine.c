@@ -336,6 +336,10 @@ void run_cancel(Run *run) {
         }
         return;
     }
+    run_cancel_at_once(run);
+}
+
+void run_cancel_at_once(Run *run) {
     if (!run->halting && !run_settling(run) && run_status_change(&run->status, RUN_IS_CANCELLED)) {
         run_record(run, run->first_frame, NULL, "cancelled", json_none());
         run_halt(run);

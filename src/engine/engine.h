@@ -221,6 +221,8 @@ void run_free(Run *run);
 
 /* Ends work that is under way and settles as cancelled; the cleanupTasks of a test run first. */
 void run_cancel(Run *run);
+/* The same without them: those that run are ended, too. */
+void run_cancel_at_once(Run *run);
 /* Ends work that is under way and settles as "stopped": the run is resumable as after a crash, the
  * nodes that were under way start again. What Ctrl-C does. */
 void run_stop(Run *run);
@@ -228,8 +230,12 @@ void run_stop(Run *run);
 /* The same for a run that no process has; ERR_BUSY otherwise (then engine_ask_cancel_now()). A test whose
  * cleanupTasks have not run goes on with those: *cleaning, and what ready() is told, is that run, to be
  * waited for; NULL otherwise. */
-Request *engine_cancel(Engine *engine, const char *thread, const char *by, RunReady ready,
-                       void *ctx);
+typedef struct RunCancel {
+    const char *thread;
+    const char *by;
+    bool at_once; /* no cleanupTasks run */
+} RunCancel;
+Request *engine_cancel(Engine *engine, const RunCancel *how, RunReady ready, void *ctx);
 bool engine_cancel_now(Engine *engine, const char *thread, Run **cleaning, Error *err);
 
 /* Asks whatever process has the run to cancel it. There has to be a store. */

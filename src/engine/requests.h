@@ -47,6 +47,7 @@ struct Request {
     Flow *reload;       /* taken instead of the definition in the store */
     Buf reload_text;    /* encoded, to be kept */
     bool no_definition; /* it is not wanted */
+    bool at_once;       /* as RunCancel has it */
     bool replays;       /* what the checkpoint ended is to be done again: its parent is read */
     Json input, config; /* of that, as RunReplay has them */
     Json info;

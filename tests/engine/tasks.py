@@ -7,6 +7,7 @@ in task_resumes.py. Prints TAP.
 """
 
 import json
+import os
 import signal
 import sys
 from pathlib import Path
@@ -18,6 +19,13 @@ from playbook import (FAILURE, NONE, SUCCESS, Server, background, check, choose,
                       works, write_test)  # noqa: E402
 from world import (Broken, DONE, FAILED, TIMEOUT, USAGE, WAITING, cases_of, paced,
                    run_all)  # noqa: E402
+
+
+def runs_in(pid, folder):
+    try:
+        return os.readlink(f"/proc/{pid}/cwd") == str(folder)
+    except OSError:
+        return False
 
 
 # ---- the test as a whole ----
@@ -1083,6 +1091,46 @@ def cleanup_cancel_during_it(world):
     process.communicate(timeout=TIMEOUT)
     world.same((process.returncode, ran(world)), (FAILED, ["a", "c", "d"]))
     world.same(world("status", "t", "--json").json["status"], "cancelled")
+
+
+def cleanup_left_out(world):
+    """F7: `pawl cancel --no-cleanup` leaves cleanupTasks out: of a run that goes on, that died, that waits, and of kinds in it"""
+    world.write("kinds/k.yaml", json.dumps({"kind": "k", "tasks": [lingers("in")], "cleanupTasks": [says("never")]}))
+    inner = {"lingers": lingers("in"), "kind": task("k"), "paused": shell("echo in >> ran", id_="p")}
+    for name, made in inner.items():
+        for dead in (False, True):
+            (world.folder / "ran").unlink(missing_ok=True)
+            thread = f"{name}-{dead}"
+            write_test(world, [says("a"), concurrent(made, says("a"))], cleanup=[says("never")], kinds=["kinds"])
+            process = world.start("run", "test.yaml", "--thread", thread, *(("--break", "p:after") if name == "paused" else ()))
+            world.until(lambda: sorted(ran(world)) == ["a", "a", "in"], "it has begun")
+            if name == "paused":
+                process.communicate(timeout=TIMEOUT)
+            elif dead:
+                process.send_signal(signal.SIGKILL)
+                process.communicate(timeout=TIMEOUT)
+            world("cancel", thread, "--no-cleanup").gives(DONE).says("cancelled")
+            process.communicate(timeout=TIMEOUT)
+            world.same((sorted(ran(world)), world("status", thread, "--json").json["status"]), (["a", "a", "in"], "cancelled"))
+            world("resume", thread).gives(USAGE).says("cancelled")
+
+
+def cleanup_left_out_midway(world):
+    """F7: `pawl cancel --no-cleanup` ends cleanupTasks that run, also those that a dead process left"""
+    for dead in (False, True):
+        (world.folder / "ran").unlink(missing_ok=True)
+        write_test(world, [says("a"), fails()], cleanup=[says("b"), lingers("c"), says("never")])
+        thread = f"t-{dead}"
+        process = world.start("run", "test.yaml", "--thread", thread)
+        world.until(lambda: ran(world) == ["a", "b", "c"], "it cleans up")
+        if dead:
+            process.send_signal(signal.SIGKILL)
+            process.communicate(timeout=TIMEOUT)
+        world("cancel", thread, "--no-cleanup").gives(DONE).says("cancelled")
+        process.communicate(timeout=TIMEOUT)
+        world.same((ran(world), world("status", thread, "--json").json["status"]), (["a", "b", "c"], "cancelled"))
+        world.until(lambda: not [name for name in os.listdir("/proc") if name.isdigit() and runs_in(name, world.folder)],
+                    "its commands are gone")
 
 
 # ---- many and deep ----
