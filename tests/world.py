@@ -33,6 +33,10 @@ class Broken(Exception):
     """What was promised does not hold."""
 
 
+class Skipped(Exception):
+    """What a case needs is not here."""
+
+
 class Facts(dict):
     """An object as the program gives it: what there is nothing to say of is left out, and reads as None."""
 
@@ -187,12 +191,14 @@ def paced(case):
 
 
 def try_case(case, pawl, pace):
-    """What went wrong, or None."""
+    """What went wrong, or None; Skipped: what it needs is not here."""
     world = World(pawl, pace)
     try:
         case(world)
     except Broken as error:
         return str(error)
+    except Skipped as why:
+        return why
     except Exception:  # pylint: disable=broad-except
         return traceback.format_exc()
     finally:
@@ -221,9 +227,12 @@ def run_all(cases, pawl):
             if pace > 1:
                 print(f"# again, with times {pace} times as long: {name_of(case)}", flush=True)
             wrong = try_case(case, pawl, pace)
-            if wrong is None:
+            if wrong is None or isinstance(wrong, Skipped):
                 break
-        tap.case(wrong is None, name_of(case), wrong)
+        if isinstance(wrong, Skipped):
+            tap.skip(name_of(case), wrong)
+        else:
+            tap.case(wrong is None, name_of(case), wrong)
     return tap.finish()
 
 
