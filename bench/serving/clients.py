@@ -14,6 +14,7 @@ import shutil
 import socket
 import struct
 import subprocess
+import threading
 import time
 from pathlib import Path
 
@@ -279,6 +280,69 @@ class Listeners:
 
     def texts(self):
         return [b"".join(parts) for _, parts in self.got.values()]
+
+
+TCP_REPAIR = 19
+
+
+def half_close(listeners):
+    """They say that they send nothing more, and go on listening."""
+    for s in listeners.sockets:
+        s.shutdown(socket.SHUT_WR)
+    return True
+
+
+def vanish(listeners):
+    """They are gone and say nothing, as machines are that lose their power. False: this user may not do that."""
+    try:
+        for s in listeners.sockets:
+            s.setsockopt(socket.IPPROTO_TCP, TCP_REPAIR, 1)
+    except PermissionError:
+        return False
+    for s in listeners.sockets:
+        s.close()
+    return True
+
+
+class SlowHeaders:
+    """Many connections, each with a header of which it sends another byte now and then."""
+
+    def __init__(self, port, n):
+        self.begun, self.stop = time.perf_counter(), threading.Event()
+        self.sockets = []
+        for _ in range(n):
+            s = socket.create_connection(("127.0.0.1", port), timeout=SECONDS)
+            self.sockets.append(s)
+            s.sendall(b"GET / HTTP/1.1\r\nHost: localhost\r\nX-Slow: ")
+            s.setblocking(False)
+        self.left = set(self.sockets)
+        self.last_cut = None
+        self.thread = threading.Thread(target=self.send, daemon=True)
+        self.thread.start()
+
+    def send(self):
+        while self.left and not self.stop.wait(0.5):
+            for s in list(self.left):
+                try:
+                    s.send(b"x")
+                except BlockingIOError:
+                    pass
+                except OSError:
+                    self.left.discard(s)
+                    self.last_cut = time.perf_counter()
+
+    def until_all_are_cut(self):
+        """Seconds since the first of them came."""
+        self.thread.join(SECONDS)
+        if self.left:
+            raise Failed(f"{len(self.left)} connections that never end their headers stay open")
+        return self.last_cut - self.begun
+
+    def close(self):
+        self.stop.set()
+        self.thread.join()
+        for s in self.sockets:
+            s.close()
 
 
 def quantile(times, part):
