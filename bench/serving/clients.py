@@ -220,7 +220,10 @@ class Talk:
     def receive(self):
         """The next message."""
         while True:
-            first, size = self.http.file.read(2)
+            head = self.http.file.read(2)
+            if len(head) < 2:
+                raise Failed("the server closed a WebSocket")
+            first, size = head
             if size == 126:
                 size = struct.unpack(">H", self.http.file.read(2))[0]
             elif size == 127:

@@ -159,6 +159,12 @@ static void name_of_route(const Route *route, char id[ID_MAX]) {
     id[n] = '\0';
 }
 
+/* Who attaches, or begins a run with a session, needs more than the row says (auth.c). */
+static OperationScope scope_of(const Operation *op, const Route *route) {
+    bool debugs = route_fixes(route, "attach") || route_takes_debug(route);
+    return debugs ? SCOPE_DEBUG : op->scope;
+}
+
 static Json operation_of(const Operation *op, const Route *route, Json *components) {
     const char *text = route_text(route);
     bool query = !strncmp(text, "GET ", 4) || !strncmp(text, "DELETE ", 7);
@@ -205,7 +211,7 @@ static Json operation_of(const Operation *op, const Route *route, Json *componen
     Json out =
         OBJECT(KEY("operationId", (const char *)id), KEY("summary", op->summary),
                KEY("tags", json_array_push(json_array(), json_string_c(tag))),
-               KEY("x-scope", operation_scope_names[op->scope]),
+               KEY("x-scope", operation_scope_names[scope_of(op, route)]),
                KEY("parameters", parameters(route, query, components)), KEY("responses", answers));
     if (!query) {
         Json body =
