@@ -1,3 +1,4 @@
+#define _GNU_SOURCE /* gettid */
 #include "saved.h"
 
 #include "json_build.h"
@@ -131,7 +132,7 @@ static bool write_all(int fd, const char *text, size_t len) {
 /* Nobody sees a part of it, and what was there stays when it fails. */
 static bool replace_file(int folder, const char *name, const Buf *text, Error *err) {
     char new[96];
-    snprintf(new, sizeof new, "%s.%ld", name, (long)getpid());
+    snprintf(new, sizeof new, "%s.%ld", name, (long)gettid()); /* others here may be at it, too */
     unlinkat(folder, new, 0); /* of one that died and had our number */
     int fd = safe_create(folder, new, NULL);
     bool ok = fd >= 0 && write_all(fd, text->data, text->len) && fsync(fd) == 0 &&

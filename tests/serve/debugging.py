@@ -6,6 +6,7 @@
 
 import json
 import sys
+import threading
 import time
 from pathlib import Path
 
@@ -324,6 +325,28 @@ def check_stop(world, told, number, thread, session):
                    ("c", "before", "breakpoint", [1], ["n", "stdout", "exit_code"], 2, {"jq": "{c: .n}"}), name)
 
 
+def many_save_at_once(world):
+    """several debuggers who keep breakpoints for one workflow at the same time are all answered, and one of them is kept"""
+    with Server(world, "--rate", 100000) as s:
+        for i in range(4):
+            s.begin(f"t{i}", GRAPH, debug={"pause_on_start": True, "breakpoints": [{"node": "abc"[i % 3]}]})
+            s.paused(f"t{i}")
+        odd = []
+
+        def save(i):
+            for _ in range(25):
+                reply = s.ask("POST", f"/debug/t{i}/breakpoints/save", {})
+                if reply.status != 200:
+                    odd.append(str(reply))
+        savers = [threading.Thread(target=save, args=(i,)) for i in range(4)]
+        for saver in savers:
+            saver.start()
+        for saver in savers:
+            saver.join()
+        world.same(odd, [], "what was not answered with 200")
+        world.same(s.ask("GET", "/debug/t0/breakpoints/saved").gives(200).json.breakpoints, 1)
+
+
 def each_message_has_one_answer(world):
     """/ws: subscribe, unsubscribe, unknown words, rubbish, binary, and 300 calls at once, each answered once"""
     with Server(world, "--rate", 100000) as s:
@@ -468,7 +491,7 @@ def a_place_of_all_runs(world):
             world.same(talk.wait("run.completed").session_id, "t")
 
 
-CASES = [messages_are_counted, a_slow_window_has_all, what_was_asked_before_a_stop_is_answered, a_place_of_all_runs, starts_that_are_refused, streams_of_debugged_runs, cancelled_while_paused_in_cleanup, refused_calls_take_no_run, keys_of_their_own, tests_over_rest, what_is_told_of_a_pause, graphs_over_a_websocket, whom_events_are_about, each_pause_is_told_once, each_message_has_one_answer, many_sessions_at_once]
+CASES = [messages_are_counted, a_slow_window_has_all, what_was_asked_before_a_stop_is_answered, a_place_of_all_runs, starts_that_are_refused, streams_of_debugged_runs, cancelled_while_paused_in_cleanup, refused_calls_take_no_run, keys_of_their_own, tests_over_rest, what_is_told_of_a_pause, graphs_over_a_websocket, whom_events_are_about, each_pause_is_told_once, many_save_at_once, each_message_has_one_answer, many_sessions_at_once]
 
 if __name__ == "__main__":
     sys.exit(run_all(CASES, sys.argv[1]))
