@@ -470,32 +470,61 @@ static void note(Json *list, const RunRow *row, const Error *err) {
     *list = json_array_push(*list, OBJECT(KEY("thread", row->thread), KEY("message", err->msg)));
 }
 
+/* Places of commands; NULL: one that could not be ended. */
+typedef struct Places {
+    Prune *prune;
+    const RunRow *row;
+    char **items;
+    size_t n, cap;
+} Places;
+
+static void on_unstopped(void *ctx, const char *place, const Error *err) {
+    Places *places = ctx;
+    note(&places->prune->errors, places->row, err);
+    for (size_t i = 0; i < places->n; i++) {
+        if (places->items[i] != place) continue;
+        mem_free(places->items[i]);
+        places->items[i] = NULL;
+        break;
+    }
+}
+
+/* Folders of the run itself: its own one, if it could have gone on, and what was to be removed when its process died. */
+static bool is_own_folder(const char *name, int64_t run) {
+    char own[32];
+    size_t len = (size_t)snprintf(own, sizeof own, "run-%lld", (long long)run);
+    return !strncmp(name, own, len) && (!name[len] || !strncmp(name + len, ".gone-", 6));
+}
+
 /* What is left of the commands of a run that is gone, and what they left to be kept: nobody will ask for it any more. */
 static void remove_places(Prune *p, Store *store, const RunRow *row) {
-    Error err = ERROR_INIT;
+    Places places = {.prune = p, .row = row};
     char prefix[32];
-    const char *folder = store_folder(store, &err);
+    const char *folder = store_folder(store, NULL);
     DIR *dir = folder ? opendir(folder) : NULL;
     size_t len = (size_t)snprintf(prefix, sizeof prefix, "%lld-", (long long)row->run);
     for (struct dirent *entry; dir && (entry = readdir(dir));) {
-        if (strncmp(entry->d_name, prefix, len) != 0) continue;
-        Buf place = BUF_INIT;
-        buf_printf(&place, "%s/%s", folder, entry->d_name);
-        if (process_stop_place(place.data, &err)) {
-            process_forget(place.data);
-        } else {
-            note(&p->errors, row, &err);
+        bool place = !strncmp(entry->d_name, prefix, len);
+        if (!place && !is_own_folder(entry->d_name, row->run)) continue;
+        char *path = path_join(folder, entry->d_name);
+        if (!place) {
+            folder_remove(path);
+            mem_free(path);
+            continue;
         }
-        buf_clear(&place);
+        places.items = mem_grow(places.items, places.n, &places.cap, sizeof *places.items);
+        places.items[places.n++] = path;
     }
     if (dir) closedir(dir);
+    process_stop_places((const char *const *)places.items, places.n, on_unstopped, &places);
+    for (size_t i = 0; i < places.n; i++) {
+        if (places.items[i]) process_forget(places.items[i]);
+        mem_free(places.items[i]);
+    }
+    mem_free(places.items);
     char *results = folder ? store_results_folder(folder, row->run) : NULL;
     if (results) folder_remove(results);
     mem_free(results);
-    Buf own = BUF_INIT; /* of one that failed, and could have gone on */
-    buf_printf(&own, "%s/run-%lld", folder ? folder : "", (long long)row->run);
-    if (folder) folder_remove(own.data);
-    buf_clear(&own);
 }
 
 /* A run that somebody is running is left alone; one that is damaged does not keep the others. */

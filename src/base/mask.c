@@ -28,6 +28,17 @@ void mask_free(Mask *m) {
     mem_free(m);
 }
 
+Mask *mask_copy(const Mask *m) {
+    Mask *copy = mem_alloc(sizeof *copy);
+    *copy = *m;
+    copy->patterns = mem_alloc((m->n ? m->n : 1) * sizeof *copy->patterns);
+    if (m->n) memcpy(copy->patterns, m->patterns, m->n * sizeof *copy->patterns);
+    copy->cap = m->n ? m->n : 1;
+    copy->bytes = (Buf)BUF_INIT;
+    buf_add(&copy->bytes, m->bytes.data, m->bytes.len);
+    return copy;
+}
+
 /* ---- the ways to write a secret ---- */
 
 /* Bytes that are moved to make room for more are wiped where they were. */

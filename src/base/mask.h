@@ -46,7 +46,8 @@ enum { MASK_CUT_FRONT = 1, MASK_CUT_BACK = 2 };
 typedef struct Mask Mask;
 
 Mask *mask_new(void);
-void mask_free(Mask *mask); /* wipes what it holds; accepts NULL */
+void mask_free(Mask *mask);        /* wipes what it holds; accepts NULL */
+Mask *mask_copy(const Mask *mask); /* for another thread; given */
 
 /* The value and the ways to write it. One that is too short is left out. */
 void mask_add(Mask *mask, const char *value, size_t len);

@@ -95,7 +95,7 @@ static void settle(Run *run) {
     bool over = run->status == RUN_COMPLETED || run->status == RUN_CANCELLED;
     if (over && run->engine->storage && run->engine->folder) {
         char *path = run_folder_path(run, run->engine->folder);
-        folder_remove(path);
+        errands_discard(run->engine->errands, path, path);
         mem_free(path);
     }
     run_leave(run, RUNS_SETTLING);
@@ -465,6 +465,8 @@ Engine *engine_new(const EngineOptions *options, Error *err) {
         uv_timer_start(e->asked, look_for_requests, ASKED_EVERY_MS, ASKED_EVERY_MS);
         uv_unref((uv_handle_t *)e->asked);
     }
+    e->errands = errands_new(options->loop);
+    e->endings = errands_new(options->loop);
     e->idle = mem_zalloc(sizeof *e->idle);
     uv_idle_init(options->loop, e->idle);
     e->idle->data = e;
@@ -581,6 +583,8 @@ void engine_free(Engine *e) {
     engine_clear_events(e);
     for (size_t i = 0; i < e->nforgets; i++) mem_free(e->forgets[i].place);
     uv_close((uv_handle_t *)e->idle, handle_free);
+    errands_leave(e->errands, false);
+    errands_leave(e->endings, true); /* whoever has the run next does them */
     mem_free(e->events);
     mem_free(e->starts);
     mem_free(e->forgets);

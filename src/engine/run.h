@@ -17,6 +17,7 @@
 #define PAWL_RUN_H
 
 #include "engine.h"
+#include "errand.h"
 #include "evaluator.h"
 #include "hooks.h"
 #include "lifecycle.h"
@@ -168,6 +169,8 @@ typedef struct QueuedForget {
 
 struct Engine {
     EngineOptions options;
+    Errands *errands; /* what has the disk to wait for */
+    Errands *endings; /* and what has processes to wait for */
     const NodeWork *work[KIND_COUNT];
     void *kind_data[KIND_COUNT];
     Storage *storage; /* NULL without a store */

@@ -24,11 +24,14 @@
 
 #include "bounds.h"
 #include "flow.h"
+#include "mask.h"
 #include "trace.h"
 
 #include <uv.h>
 
 typedef struct Step Step;
+typedef struct Errand Errand;
+typedef struct Errands Errands;
 
 /* What is left of the attempts of a run, but for those that are wanted, is to be ended and forgotten. */
 typedef struct WorkSweep {
@@ -37,6 +40,7 @@ typedef struct WorkSweep {
     /* key: the handle is FOLDER/RUN-KEY. */
     bool (*wants)(void *ctx, const char *key);
     void *ctx;
+    Errands *endings; /* for what waits for processes to end (errand.h) */
 } WorkSweep;
 
 typedef struct NodeWork {
@@ -160,6 +164,8 @@ void step_log_cut(Step *step, const char *stream, uint64_t left_out);
 bool step_has_secrets(const Step *step);
 /* What another process needs to hide them (mask_write()); nothing where there are none. */
 void step_write_mask(Step *step, Buf *out);
+/* The same for another thread: given; NULL where there are none. */
+Mask *step_copy_mask(Step *step);
 /* Appends the text to out, with the run's secrets hidden; cut: MASK_CUT_... (base/mask.h). False, and nothing is
  * appended, when there is none in it. */
 bool step_mask(Step *step, const char *text, size_t len, unsigned cut, Buf *out);
@@ -211,6 +217,13 @@ void step_set_result(Step *step, TaskResult result);
 /* A folder that is the run's own and is there until it has ended: made if missing. NULL, with *err
  * set, when the store has none. */
 const char *step_run_folder(Step *step, Error *err);
+
+/* A folder that may hold any number of files, in the same file system as that one, goes: at once to whoever asks for it by its
+ * name, and later from the disk. False, with errno: it is where it was. */
+bool step_discard(Step *step, const char *path);
+
+/* What takes the disk long is done on another thread (errand.h), one after the other for all runs. */
+void step_errand(Step *step, Errand *errand);
 
 /* The same for what is kept of the run: it goes with the record of the run. Its name only, nothing is made. */
 const char *step_results_folder(Step *step, Error *err);

@@ -152,6 +152,11 @@ void step_write_mask(Step *s, Buf *out) {
     if (mask) mask_write(mask, out);
 }
 
+Mask *step_copy_mask(Step *s) {
+    const Mask *mask = run_mask(s->run);
+    return mask ? mask_copy(mask) : NULL;
+}
+
 bool step_mask(Step *s, const char *text, size_t len, unsigned cut, Buf *out) {
     const Mask *mask = run_mask(s->run);
     return mask && mask_text(mask, text, len, cut, out);
@@ -723,7 +728,8 @@ static bool wants_key(void *ctx, const char *key) {
 void work_sweep(Run *run, bool (*keeps)(const Frame *f)) {
     Engine *e = run->engine;
     Wanted wanted = {run, keeps};
-    WorkSweep sweep = {store_folder(e->options.store, NULL), run->row.run, wants_key, &wanted};
+    WorkSweep sweep = {store_folder(e->options.store, NULL), run->row.run, wants_key, &wanted,
+                       e->endings};
     for (int i = 0; sweep.folder && i < KIND_COUNT; i++) {
         void (*function)(const WorkSweep *) = e->work[i] ? e->work[i]->sweep : NULL;
         for (int k = 0; function && k < i; k++) {
@@ -1122,6 +1128,15 @@ const char *step_run_folder(Step *s, Error *err) {
         return NULL;
     }
     return s->run->own_folder;
+}
+
+void step_errand(Step *s, Errand *errand) {
+    errands_add(s->run->engine->errands, errand);
+}
+
+bool step_discard(Step *s, const char *path) {
+    const char *beside = step_run_folder(s, NULL);
+    return beside && errands_discard(s->run->engine->errands, path, beside);
 }
 
 const char *step_results_folder(Step *s, Error *err) {

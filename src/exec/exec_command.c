@@ -6,7 +6,9 @@
 #define _GNU_SOURCE
 #include "exec_command.h"
 
+#include "errand.h"
 #include "exec.h"
+#include "folders.h"
 #include "json_build.h"
 #include "mask.h"
 #include "mem.h"
@@ -56,7 +58,7 @@ struct StepCommand {
     int64_t timeout; /* milliseconds; 0: none */
     Stream streams[2];
     uv_idle_t *rest; /* takes the rest of what it wrote; NULL: it is not over, or it was little */
-    const ProcessResult *result; /* then; the process's */
+    const ProcessResult *result; /* when it is over; the process's */
     uint64_t caught_up;          /* when we last did, in milliseconds of the loop; 0: never */
     bool own_env;                /* nothing of the run's but PATH */
     bool cancelled;              /* by us */
@@ -552,6 +554,8 @@ static void hidden_clear(ProcessResult *result) {
 }
 
 static void end_with(StepCommand *command, const ProcessResult *result) {
+    if (command->rest) uv_idle_stop(command->rest);
+    command->result = result;
     take_tails(command, result);
     for (int i = 0; i < 2; i++) { /* the beginning of a character that goes no further */
         Buf rest = BUF_INIT;
@@ -559,6 +563,13 @@ static void end_with(StepCommand *command, const ProcessResult *result) {
         if (rest.len) step_log(command->step, stream_names[i], rest.data, rest.len);
         buf_clear(&rest);
     }
+    if (!command->kind->finish || !command->kind->finish(command, result)) {
+        command_finished(command);
+    }
+}
+
+void command_finished(StepCommand *command) {
+    const ProcessResult *result = command->result;
     bool secrets = step_has_secrets(command->step);
     ProcessResult masked = secrets ? hidden(command, result) : *result;
     command->kind->end(command, &masked);
@@ -719,21 +730,39 @@ void command_drop(Step *step) {
     command_free(step_data(step));
 }
 
+/* Places that nobody wants any more. */
+typedef struct Ending {
+    Errand errand; /* first */
+    Texts places;
+} Ending;
+
+static void end_places(Errand *errand) {
+    const Texts *places = &((Ending *)errand)->places;
+    process_stop_places((const char *const *)places->items, places->n, NULL, NULL);
+    for (size_t i = 0; i < places->n; i++) process_forget(places->items[i]);
+}
+
+static void on_ended(Errand *errand) {
+    texts_clear(&((Ending *)errand)->places);
+    mem_free(errand);
+}
+
 void command_sweep(const WorkSweep *sweep) {
+    Ending *ending = NULL;
     char prefix[32];
     size_t len = (size_t)snprintf(prefix, sizeof prefix, "%lld-", (long long)sweep->run);
     DIR *dir = opendir(sweep->folder);
     for (struct dirent *entry; dir && (entry = readdir(dir));) {
         const char *name = entry->d_name;
-        if (!strncmp(name, prefix, len) && !sweep->wants(sweep->ctx, name + len)) {
-            Buf place = BUF_INIT;
-            buf_printf(&place, "%s/%s", sweep->folder, name);
-            process_stop_place(place.data, NULL);
-            process_forget(place.data);
-            buf_clear(&place);
+        if (strncmp(name, prefix, len) != 0 || sweep->wants(sweep->ctx, name + len)) continue;
+        if (!ending) {
+            ending = mem_zalloc(sizeof *ending);
+            ending->errand = (Errand){.work = end_places, .done = on_ended};
         }
+        texts_push(&ending->places, path_join(sweep->folder, name));
     }
     if (dir) closedir(dir);
+    if (ending) errands_add(sweep->endings, &ending->errand);
 }
 
 Step *command_step(const StepCommand *command) {

@@ -67,7 +67,10 @@ typedef struct CommandKind {
     /* What came: stream is 1 or 2; every byte that is kept comes once and in order, those of one that
      * we found at its end. NULL: command_log(). */
     void (*output)(StepCommand *command, int stream, const char *bytes, size_t len);
-    /* It is over, however; all its output has come. Ends the step. */
+    /* It is over, however; all its output has come. What has to be done before end(), and takes long: true when it has
+     * begun, and command_finished() follows, unless the command is freed before. NULL: nothing. */
+    bool (*finish)(StepCommand *command, const ProcessResult *result);
+    /* Then. Ends the step. */
     void (*end)(StepCommand *command, const ProcessResult *result);
     /* It is not going to run: of a part, instead of failing the step. */
     void (*refused)(StepCommand *command, const Error *err);
@@ -124,8 +127,8 @@ void command_freeze(Step *step, bool frozen);
 void command_drop(Step *step);
 
 /* The same for what commands leave outside of this process (NodeWork.sweep): the folders of step_place(). A
- * process died before it could tidy, or the run was cancelled after it did. Blocks for as long as the file
- * system and, where a command still runs, its end take. */
+ * process died before it could tidy, or the run was cancelled after it did. They are looked for here; ending what still runs
+ * in them, which takes seconds, and removing them is an errand (engine/errand.h). */
 void command_sweep(const WorkSweep *sweep);
 
 /* Of a NodeWork whose attempts have places. */
@@ -135,6 +138,9 @@ void command_sweep(const WorkSweep *sweep);
 #define COMMAND_WORK                                                                     \
     .heavy = true, .keeps_time = true, .cancel = command_stop, .freeze = command_freeze, \
     .drop = command_drop, PLACES_WORK
+
+/* What finish() began is done. */
+void command_finished(StepCommand *command);
 
 /* For a part. */
 void command_end(StepCommand *command);

@@ -20,9 +20,7 @@
 #include "json_print.h"
 #include "mem.h"
 
-#include <dirent.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -31,72 +29,7 @@
 enum {
     STDOUT_KEPT = 16 << 20, /* bytes of what it writes that the end is taken from */
     STDOUT_TAIL = 64 << 10, /* bytes of stdout in the result */
-    HOME_DEPTH_MAX = 500,   /* folders in folders that are emptied */
 };
-
-/* ---- emptying a folder ---- */
-
-/* A folder that is being emptied is opened for each level, so that what somebody moves or links
- * meanwhile leads nowhere else. */
-typedef struct Emptying {
-    DIR *open[HOME_DEPTH_MAX];
-    char *names[HOME_DEPTH_MAX]; /* of each, in the one before */
-    size_t depth;
-} Emptying;
-
-/* Folders that cannot be written (module caches are made so) are made writable first. */
-static DIR *open_folder(int at, const char *name) {
-    int flags = O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC;
-    int fd = openat(at, name, flags);
-    if (fd < 0 && errno == EACCES && fchmodat(at, name, S_IRWXU, 0) == 0) {
-        fd = openat(at, name, flags);
-    }
-    if (fd >= 0) fchmod(fd, S_IRWXU);
-    DIR *dir = fd >= 0 ? fdopendir(fd) : NULL;
-    if (fd >= 0 && !dir) close(fd);
-    return dir;
-}
-
-static bool enter_folder(Emptying *e, int at, const char *name) {
-    if (e->depth == HOME_DEPTH_MAX) {
-        errno = ELOOP;
-        return false;
-    }
-    e->open[e->depth] = open_folder(at, name);
-    if (!e->open[e->depth]) return false;
-    e->names[e->depth++] = mem_strndup(name, strlen(name));
-    return true;
-}
-
-/* The one that was given stays, the others go. */
-static bool leave_folder(Emptying *e) {
-    e->depth--;
-    closedir(e->open[e->depth]);
-    bool gone =
-        !e->depth || unlinkat(dirfd(e->open[e->depth - 1]), e->names[e->depth], AT_REMOVEDIR) == 0;
-    mem_free(e->names[e->depth]);
-    return gone;
-}
-
-static bool empty_folder(const char *path) {
-    Emptying e = {.depth = 0};
-    bool fine = enter_folder(&e, AT_FDCWD, path);
-    while (fine && e.depth) { /* removes the next entry of the innermost folder, or goes into it */
-        DIR *dir = e.open[e.depth - 1];
-        const struct dirent *entry = readdir(dir);
-        const char *name = entry ? entry->d_name : "";
-        if (!entry) {
-            fine = leave_folder(&e);
-        } else if (strcmp(name, ".") != 0 && strcmp(name, "..") != 0 &&
-                   unlinkat(dirfd(dir), name, 0) != 0 && errno != ENOENT) {
-            fine = (errno == EISDIR || errno == EPERM) && enter_folder(&e, dirfd(dir), name);
-        }
-    }
-    int failed = errno;
-    while (e.depth) leave_folder(&e);
-    errno = failed;
-    return fine;
-}
 
 /* ---- the home folder ---- */
 
@@ -113,7 +46,8 @@ static bool prepare_home(Step *step, const char *home, Error *err) {
         return error_set(err, ERR_IO, "The home folder %s cannot be made: %s.", home,
                          strerror(errno));
     }
-    if (continues || started || empty_folder(home)) return true;
+    if (continues || started) return true;
+    if (step_discard(step, home) && mkdir(home, S_IRWXU) == 0) return true;
     return error_set(err, ERR_IO,
                      "The home folder %s cannot be emptied: %s. Remove what is in it, or give the "
                      "step before `continue_in_context: true`.",

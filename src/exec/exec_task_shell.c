@@ -88,6 +88,8 @@ typedef struct Script {
     Buf text;   /* the end of what it printed: twice STDOUT_TAIL at most */
     char *lost; /* the first value that was too long: the sentence */
     size_t nlost;
+    Json thrown;          /* what a script in JavaScript said when it failed; JSON_NONE: nothing */
+    TaskKeeping *keeping; /* of what it has left; NULL: not under way */
 } Script;
 
 static void on_set(void *ctx, bool output, Json name, Json value) {
@@ -180,6 +182,25 @@ static void fail_thrown(Step *step, Json thrown) {
     buf_clear(&message);
 }
 
+/* ---- how it ends ---- */
+
+static void on_kept(void *ctx) {
+    Script *script = ctx;
+    script->keeping = NULL;
+    command_finished(script->command);
+}
+
+/* What was thrown is in one of the files that go. */
+static bool script_finish(StepCommand *command, const ProcessResult *result) {
+    Script *script = command_data(command);
+    Step *step = command_step(command);
+    if (result->end == PROCESS_EXITED && result->code && script->is_javascript) {
+        script->thrown = read_thrown(step);
+    }
+    script->keeping = task_files_keep(step, on_kept, script);
+    return script->keeping != NULL;
+}
+
 static void script_end(StepCommand *command, const ProcessResult *result) {
     Script *script = command_data(command);
     if (truncated(result)) {
@@ -201,12 +222,8 @@ static void script_end(StepCommand *command, const ProcessResult *result) {
     if (script->sets_own && !script->theirs[OWN_EXIT_CODE] && result->end == PROCESS_EXITED) {
         set_output(command, own_outputs[OWN_EXIT_CODE], json_int(result->code));
     }
-    Json thrown = result->end == PROCESS_EXITED && result->code && script->is_javascript
-                      ? read_thrown(command_step(command))
-                      : json_none();
-    task_files_keep(command_step(command));
-    if (json_kind(thrown) == JSON_OBJECT) {
-        fail_thrown(command_step(command), thrown);
+    if (json_kind(script->thrown) == JSON_OBJECT) {
+        fail_thrown(command_step(command), script->thrown);
     } else if (!command_succeeded(result)) {
         command_fail(command, result);
     } else if (script->nlost == 1) {
@@ -220,21 +237,22 @@ static void script_end(StepCommand *command, const ProcessResult *result) {
     } else {
         step_succeed(command_step(command), json_null());
     }
-    json_unref(thrown);
 }
 
 static void script_free(void *data) {
     Script *script = data;
+    task_files_drop(script->keeping);
+    json_unref(script->thrown);
     set_lines_clear(&script->lines);
     buf_clear(&script->text);
     mem_free(script->lost);
     mem_free(script);
 }
 
-#define SCRIPT_KIND(word_)                                                                    \
-    .word = word_, .error_stdout = STDOUT_TAIL, .end_signal = SIGINT, .end_alone = true,      \
-    .lingers = true, .grace_ms = SCRIPT_GRACE_MS, .output = script_output, .end = script_end, \
-    .free_data = script_free
+#define SCRIPT_KIND(word_)                                                               \
+    .word = word_, .error_stdout = STDOUT_TAIL, .end_signal = SIGINT, .end_alone = true, \
+    .lingers = true, .grace_ms = SCRIPT_GRACE_MS, .output = script_output,               \
+    .finish = script_finish, .end = script_end, .free_data = script_free
 
 static const CommandKind script_kind = {SCRIPT_KIND("shell")};
 static const CommandKind javascript_kind = {SCRIPT_KIND("javascript")};

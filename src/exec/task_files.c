@@ -1,14 +1,17 @@
 #define _GNU_SOURCE
 #include "task_files.h"
 
+#include "errand.h"
 #include "exec.h"
 #include "folders.h"
+#include "mask.h"
 #include "mem.h"
 #include "safe_file.h"
 
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -99,23 +102,61 @@ bool task_files_give(StepCommand *command, Error *err) {
     return fine;
 }
 
+/* ---- what is to be kept ---- */
+
+/* All that the thread uses is its own. */
+struct TaskKeeping {
+    Errand errand; /* first */
+    Step *step;    /* on the loop alone; NULL: it has gone */
+    void (*done)(void *ctx);
+    void *ctx;
+    Mask *mask; /* NULL: there are no secrets */
+    char *own, *test, *summary,
+        *results;        /* of the task, and the file that the tasks have in common */
+    char *kept, *folder; /* what is kept of the run, and of the task */
+    char *node;          /* its name */
+    Buf notes;           /* lines for the log */
+};
+
+static void note(TaskKeeping *k, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+static void note(TaskKeeping *k, const char *format, ...) {
+    va_list args;
+    va_start(args, format);
+    buf_vprintf(&k->notes, format, args);
+    va_end(args);
+    buf_addc(&k->notes, '\n');
+}
+
+static void keeping_free(TaskKeeping *k) {
+    mask_free(k->mask);
+    mem_free(k->own);
+    mem_free(k->test);
+    mem_free(k->summary);
+    mem_free(k->results);
+    mem_free(k->kept);
+    mem_free(k->folder);
+    mem_free(k->node);
+    buf_clear(&k->notes);
+    mem_free(k);
+}
+
 /* ---- what is in a folder of results ---- */
 
 /* A folder and those around it are opened one by one, so that nothing that is moved or linked meanwhile leads anywhere
  * else. */
 typedef struct Walk {
-    Step *step;
+    const Mask *mask;
     size_t files;
     uint64_t bytes;
     size_t left_out;
-    bool masks;
 } Walk;
 
 /* The file with the same name and without secrets. False: it could not be made. */
 static bool mask_file(Walk *w, int folder, const char *name, size_t size) {
     Buf text = BUF_INIT, masked = BUF_INIT;
     bool fine = safe_read(folder, name, SAFE_OURS, size, &text, NULL);
-    if (fine && text.len && step_mask(w->step, text.data, text.len, 0, &masked)) {
+    if (fine && text.len && mask_text(w->mask, text.data, text.len, 0, &masked)) {
         unlinkat(folder, MASKED, 0);
         int fd = safe_create(folder, MASKED, NULL);
         fine = fd >= 0 && write(fd, masked.data, masked.len) == (ssize_t)masked.len;
@@ -130,7 +171,7 @@ static bool mask_file(Walk *w, int folder, const char *name, size_t size) {
 
 static bool name_has_secret(Walk *w, const char *name) {
     Buf masked = BUF_INIT;
-    bool has = w->masks && step_mask(w->step, name, strlen(name), 0, &masked);
+    bool has = w->mask && mask_text(w->mask, name, strlen(name), 0, &masked);
     buf_clear(&masked);
     return has;
 }
@@ -141,7 +182,7 @@ static bool keeps_file(Walk *w, int folder, const char *name, const struct stat 
         w->bytes + size > TASK_FILES_BYTES_MAX || !strcmp(name, MASKED)) {
         return false;
     }
-    if (w->masks && !mask_file(w, folder, name, (size_t)size)) return false;
+    if (w->mask && !mask_file(w, folder, name, (size_t)size)) return false;
     w->files++;
     w->bytes += size;
     return true;
@@ -184,16 +225,16 @@ static void tidy(Walk *w, int fd, int depth) {
 /* ---- keeping ---- */
 
 /* A text of at most TASK_FILES_TEXT_MAX bytes, without secrets, renamed into its place. */
-static void keep_text(Step *step, const char *from, const char *folder, const char *name) {
+static void keep_text(TaskKeeping *k, const char *from, const char *folder, const char *name) {
     Buf text = BUF_INIT, masked = BUF_INIT;
     Error err = ERROR_INIT;
     if (!safe_read(AT_FDCWD, from, SAFE_OURS, TASK_FILES_TEXT_MAX, &text, &err)) {
         if (err.code == ERR_LIMIT) {
-            exec_note(step, "The file %s is longer than %d MB, and is not kept.", name,
-                      TASK_FILES_TEXT_MAX >> 20);
+            note(k, "The file %s is longer than %d MB, and is not kept.", name,
+                 TASK_FILES_TEXT_MAX >> 20);
         }
     } else if (text.len) {
-        bool hides = step_mask(step, text.data, text.len, 0, &masked);
+        bool hides = k->mask && mask_text(k->mask, text.data, text.len, 0, &masked);
         const Buf *kept = hides ? &masked : &text;
         Buf path = BUF_INIT, fresh = BUF_INIT;
         buf_printf(&path, "%s/%s", folder, name);
@@ -203,7 +244,7 @@ static void keep_text(Step *step, const char *from, const char *folder, const ch
         bool fine = fd >= 0 && write(fd, kept->data, kept->len) == (ssize_t)kept->len;
         if (fd >= 0) close(fd);
         if (!fine || rename(fresh.data, path.data) != 0) {
-            exec_note(step, "The file %s cannot be kept: %s.", name, strerror(errno));
+            note(k, "The file %s cannot be kept: %s.", name, strerror(errno));
         }
         buf_clear(&path);
         buf_clear(&fresh);
@@ -213,42 +254,70 @@ static void keep_text(Step *step, const char *from, const char *folder, const ch
     buf_clear(&masked);
 }
 
-static void keep_results(Step *step, const char *results, const char *folder) {
-    Walk w = {.step = step, .masks = step_has_secrets(step)};
-    int fd = open(results, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+static void keep_results(TaskKeeping *k) {
+    Walk w = {.mask = k->mask};
+    int fd = open(k->results, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
     if (fd < 0) return;
     tidy(&w, fd, 0);
     if (w.left_out) {
-        exec_note(
-            step,
-            "Of the results of the task %zu are not kept: only regular files are, at most %d, "
-            "and %d MB in all.",
-            w.left_out, TASK_FILES_MAX, TASK_FILES_BYTES_MAX >> 20);
+        note(k,
+             "Of the results of the task %zu are not kept: only regular files are, at most %d, "
+             "and %d MB in all.",
+             w.left_out, TASK_FILES_MAX, TASK_FILES_BYTES_MAX >> 20);
     }
-    char *to = path_join(folder, "files");
-    if (w.files && make_folder(folder, NULL)) {
+    char *to = path_join(k->folder, "files");
+    if (w.files && make_folder(k->folder, NULL)) {
         folder_remove(to); /* of an attempt that did not get to its end */
-        if (rename(results, to) != 0) {
-            exec_note(step, "The results of the task cannot be kept: %s.", strerror(errno));
+        if (rename(k->results, to) != 0) {
+            note(k, "The results of the task cannot be kept: %s.", strerror(errno));
         }
     }
     mem_free(to);
 }
 
-static void note_node(Step *step, const char *folder) {
-    char *path = path_join(folder, "node");
-    const char *name = step_node(step)->name;
+static void note_node(const TaskKeeping *k) {
+    char *path = path_join(k->folder, "node");
     unlink(path);
     int fd = safe_create(AT_FDCWD, path, NULL);
     if (fd >= 0) {
-        if (write(fd, name, strlen(name)) < 0) unlink(path);
+        if (write(fd, k->node, strlen(k->node)) < 0) unlink(path);
         close(fd);
     }
     mem_free(path);
 }
 
-/* The folder of the run is left as if it had not been there, when nobody has anything in it. */
-static void leave_folder(const char *run, const char *test) {
+static bool has_bytes(const char *path) {
+    struct stat st;
+    return lstat(path, &st) == 0 && st.st_size > 0;
+}
+
+/* On the thread. */
+static void keep(Errand *errand) {
+    TaskKeeping *k = (TaskKeeping *)errand;
+    bool made = false;
+    if (has_bytes(k->summary)) {
+        made = make_folder(k->kept, NULL);
+        keep_text(k, k->summary, k->folder, SUMMARY);
+    }
+    if (rmdir(k->results) != 0 && errno != ENOENT) {
+        made = make_folder(k->kept, NULL);
+        keep_results(k);
+    }
+    if (made && access(k->folder, F_OK) == 0) {
+        note_node(k);
+        note(k, "What the task left is kept in %s.", k->folder);
+    }
+    if (has_bytes(k->test) && make_folder(k->kept, NULL)) {
+        keep_text(k, k->test, k->kept, TEST_RESULT);
+    }
+    folder_remove(k->own);
+}
+
+/* ---- the folder of the run ---- */
+
+/* It is left as if it had not been there, when nobody has anything in it. */
+static void leave_folder(const char *test) {
+    char *run = folder_of(test);
     struct stat st;
     bool used = lstat(test, &st) != 0 || st.st_size > 0;
     DIR *dir = used ? NULL : opendir(run);
@@ -258,41 +327,61 @@ static void leave_folder(const char *run, const char *test) {
     }
     if (dir) closedir(dir);
     if (!used && unlink(test) == 0) rmdir(run);
+    mem_free(run);
 }
 
-/* Nearly all tasks write none of them: then nothing but a few calls of the system is done here. */
-void task_files_keep(Step *step) {
+static void on_kept(Errand *errand) {
+    TaskKeeping *k = (TaskKeeping *)errand;
+    if (k->step) {
+        const char *line = k->notes.data, *end;
+        for (; line && (end = strchr(line, '\n')); line = end + 1) {
+            exec_note(k->step, "%.*s", (int)(end - line), line);
+        }
+        leave_folder(k->test);
+        k->done(k->ctx);
+    }
+    keeping_free(k);
+}
+
+/* Nearly all tasks write none of them: then a few calls of the system are all. */
+static bool nothing_left(const TaskKeeping *k) {
+    if (has_bytes(k->summary) || has_bytes(k->test)) return false;
+    if (rmdir(k->results) != 0 && errno != ENOENT) return false;
+    unlink(k->summary);
+    return rmdir(k->own) == 0 || errno == ENOENT;
+}
+
+TaskKeeping *task_files_keep(Step *step, void (*done)(void *ctx), void *ctx) {
     char *run = run_folder(step, NULL);
-    const char *kept = run ? step_results_folder(step, NULL) : NULL;
+    const char *kept = run ? step_results_folder(step, NULL) : NULL, *key = key_of(step);
+    TaskKeeping *k = NULL;
     if (kept) {
-        char *own = own_folder(step, run), *test = path_join(run, TEST_RESULT);
-        char *summary = path_join(own, SUMMARY), *results = path_join(own, RESULTS);
-        char *folder = path_join(kept, key_of(step));
-        struct stat st;
-        bool made = false;
-        if (lstat(summary, &st) == 0 && st.st_size) {
-            made = make_folder(kept, NULL);
-            keep_text(step, summary, folder, SUMMARY);
+        k = mem_zalloc(sizeof *k);
+        k->errand = (Errand){.work = keep, .done = on_kept};
+        k->step = step;
+        k->done = done;
+        k->ctx = ctx;
+        k->own = own_folder(step, run);
+        k->test = path_join(run, TEST_RESULT);
+        k->summary = path_join(k->own, SUMMARY);
+        k->results = path_join(k->own, RESULTS);
+        k->kept = mem_strdup(kept);
+        k->folder = path_join(kept, key);
+        k->node = mem_strdup(step_node(step)->name);
+        k->notes = (Buf)BUF_INIT;
+        if (nothing_left(k)) {
+            leave_folder(k->test);
+            keeping_free(k);
+            k = NULL;
+        } else {
+            k->mask = step_copy_mask(step);
+            step_errand(step, &k->errand);
         }
-        if (rmdir(results) != 0 && errno != ENOENT) {
-            made = make_folder(kept, NULL);
-            keep_results(step, results, folder);
-        }
-        if (made && access(folder, F_OK) == 0) {
-            note_node(step, folder);
-            exec_note(step, "What the task left is kept in %s.", folder);
-        }
-        if (lstat(test, &st) == 0 && st.st_size && make_folder(kept, NULL)) {
-            keep_text(step, test, kept, TEST_RESULT);
-        }
-        unlink(summary);
-        if (rmdir(own) != 0) folder_remove(own);
-        leave_folder(run, test);
-        mem_free(folder);
-        mem_free(results);
-        mem_free(summary);
-        mem_free(test);
-        mem_free(own);
     }
     free(run);
+    return k;
+}
+
+void task_files_drop(TaskKeeping *k) {
+    if (k) k->step = NULL;
 }

@@ -5,7 +5,7 @@
  *     PAWL_TEST_RESULT, ASSERTOOR_TEST_RESULT  a file that the tasks of a run have in common: the result of the test
  *
  *     task_files_give(command, &err)           makes them, before the command starts
- *     task_files_keep(step)                    when it has ended, however
+ *     task_files_keep(step, done, ctx)         when it has ended, however
  *
  * They are in the folder of the run (step_run_folder()), the same when a task starts a second time after a crash:
  *
@@ -19,7 +19,8 @@
  *     results-N/KEY/summary        if it wrote one
  *     results-N/KEY/files/...      if it wrote any: regular files and folders, nothing else
  *
- * What is beyond the limits is left out, and the log says so.
+ * What is beyond the limits is left out, and the log says so. A script may leave any number of files, so all that costs more
+ * than a few calls of the system is done on another thread (engine/errand.h).
  */
 #ifndef PAWL_TASK_FILES_H
 #define PAWL_TASK_FILES_H
@@ -35,7 +36,12 @@ enum {
 
 /* False when they cannot be made. */
 bool task_files_give(StepCommand *command, Error *err);
-void task_files_keep(Step *step);
+
+typedef struct TaskKeeping TaskKeeping;
+/* NULL: it is done already, which is usual. Otherwise done() comes later, and the step waits for it. */
+TaskKeeping *task_files_keep(Step *step, void (*done)(void *ctx), void *ctx);
+/* Of a step that goes before that: done() does not come, and nothing is said. Accepts NULL. */
+void task_files_drop(TaskKeeping *keeping);
 
 /* The folder of the task's own files, a whole path, given; NULL: there is none. */
 char *task_files_folder(Step *step, Error *err);

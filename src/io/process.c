@@ -422,34 +422,97 @@ void process_freeze(Process *p, bool frozen) {
 
 /* ---- one that somebody else left behind ---- */
 
-bool process_stop_place(const char *path, Error *err) {
-    int place = process_place_open(path, NULL, err);
+typedef struct Stopping {
+    const char *path;
+    int lock; /* -1: there is nothing to wait for any more */
+    bool ordered;
+} Stopping;
+
+typedef struct StopsTold {
+    void (*failed)(void *ctx, const char *place, const Error *err);
+    void *ctx;
+} StopsTold;
+
+static void tell_stop(const StopsTold *told, const char *path, const Error *err) {
+    if (told->failed && err->code != ERR_NONE) told->failed(told->ctx, path, err);
+}
+
+/* A place that is not there is fine. */
+static Stopping begin_to_stop(const char *path, const StopsTold *told) {
+    Error err = ERROR_INIT;
+    int place = process_place_open(path, NULL, &err);
     bool missing = place < 0 && errno == ENOENT;
-    int lock = place < 0 ? -1 : process_place_open_lock(place, path, false, err);
+    int lock = place < 0 ? -1 : process_place_open_lock(place, path, false, &err);
     missing = missing || (place >= 0 && lock < 0 && errno == ENOENT);
     if (place >= 0) close(place);
-    if (lock < 0) {
-        if (missing && err) error_clear(err);
-        return missing;
+    if (lock < 0 && !missing) tell_stop(told, path, &err);
+    return (Stopping){path, lock, false};
+}
+
+/* Whether it has ended. The supervisor is known as soon as it has begun. */
+static bool has_stopped(Stopping *s) {
+    if (s->lock < 0) return true;
+    if (!process_place_take(s->lock)) {
+        s->ordered = s->ordered || process_place_signal(s->lock, SUPERVISOR_END);
+        return false;
     }
-    /* The supervisor is known as soon as it has begun. */
-    bool ordered = false, ended = process_place_take(lock);
-    for (int waited = 0; !ended && waited < STOP_MS; waited += STOP_POLL_MS) {
-        struct timespec pause = {.tv_nsec = STOP_POLL_MS * 1000000L};
-        ordered = ordered || process_place_signal(lock, SUPERVISOR_END);
-        nanosleep(&pause, NULL);
-        ended = process_place_take(lock);
+    close(s->lock);
+    s->lock = -1;
+    return true;
+}
+
+static void give_up_stopping(const Stopping *s, const StopsTold *told) {
+    Error err = ERROR_INIT;
+    int child = (int)process_place_child(s->lock, process_place_supervisor(s->lock));
+    if (child) {
+        error_set(&err, ERR_BUSY,
+                  "The command whose output is in %s was told to end and still runs, as "
+                  "process %d. End it by hand.",
+                  s->path, child);
+    } else {
+        error_set(&err, ERR_BUSY,
+                  "Something keeps the file %s/%s locked that is no command of ours.", s->path,
+                  PLACE_LOCK);
     }
-    int child = (int)process_place_child(lock, process_place_supervisor(lock));
-    close(lock);
-    if (ended) return true;
-    return child ? error_set(err, ERR_BUSY,
-                             "The command whose output is in %s was told to end and still runs, as "
-                             "process %d. End it by hand.",
-                             path, child)
-                 : error_set(err, ERR_BUSY,
-                             "Something keeps the file %s/%s locked that is no command of ours.",
-                             path, PLACE_LOCK);
+    close(s->lock);
+    tell_stop(told, s->path, &err);
+}
+
+/* They have the same time, all together: whoever can write to the folder can make any number that never end. */
+void process_stop_places(const char *const *paths, size_t n,
+                         void (*failed)(void *ctx, const char *place, const Error *err),
+                         void *ctx) {
+    enum { AT_ONCE = 64 };
+    const StopsTold told = {failed, ctx};
+    uint64_t until = uv_hrtime() + STOP_MS * UINT64_C(1000000);
+    for (size_t from = 0; from < n; from += AT_ONCE) {
+        Stopping some[AT_ONCE];
+        size_t count = n - from < AT_ONCE ? n - from : AT_ONCE, left = count;
+        for (size_t i = 0; i < count; i++) some[i] = begin_to_stop(paths[from + i], &told);
+        for (bool last = false; left && !last;) {
+            last = uv_hrtime() >= until;
+            left = 0;
+            for (size_t i = 0; i < count; i++) left += !has_stopped(&some[i]);
+            struct timespec pause = {.tv_nsec = STOP_POLL_MS * 1000000L};
+            if (left && !last) nanosleep(&pause, NULL);
+        }
+        for (size_t i = 0; i < count; i++) {
+            if (some[i].lock >= 0) give_up_stopping(&some[i], &told);
+        }
+    }
+}
+
+static void keep_why(void *ctx, const char *place, const Error *err) {
+    (void)place;
+    *(Error *)ctx = *err;
+}
+
+bool process_stop_place(const char *path, Error *err) {
+    Error why = ERROR_INIT;
+    process_stop_places(&path, 1, keep_why, &why);
+    bool stopped = why.code == ERR_NONE;
+    if (!stopped && err) *err = why;
+    return stopped;
 }
 
 /* ---- letting go ---- */

@@ -106,10 +106,14 @@ void process_freeze(Process *p, bool frozen);
 /* Lets go of it without ending it, when it still runs. Accepts NULL. */
 void process_free(Process *p);
 
-/* Ends whatever still runs in a place that some other process left behind, and waits for its end: at
- * most for PROCESS_GRACE_MAX and a second. Nothing is started; a place that is not there is fine. False
- * when it could not be ended. Blocks: for commands that do one thing. */
-bool process_stop_place(const char *place, Error *err);
+/* Ends whatever still runs in places that some other process left behind, and waits for its end: at
+ * most for PROCESS_GRACE_MAX and a second, for all of them together. Nothing is started; a place that is not there is fine.
+ * failed() is told of each that could not be ended; NULL: nobody is. Blocks: on a thread of its own, or for commands that do
+ * one thing. Any thread. */
+void process_stop_places(const char *const *places, size_t n,
+                         void (*failed)(void *ctx, const char *place, const Error *err), void *ctx);
+bool process_stop_place(const char *place,
+                        Error *err); /* the same for one; false: it could not be ended */
 
 /* Lets this process have as many descriptors open as the system allows: each process under way takes
  * some. Those we start get back the limit that was there before. Once, before the first start. */

@@ -9,7 +9,9 @@
 
 /* Makes a folder and those above it; false with errno when it is not there in the end. */
 bool folder_make(const char *path);
-/* Removes a folder and all in it; what cannot be removed stays. */
+/* Removes a folder and all in it, or a file; what cannot be removed stays. Links are removed, not followed, also those that
+ * somebody puts there meanwhile, and nothing is removed of what is mounted there. It takes as long as there are files: not on
+ * the loop where a command could put them there (engine/errand.h). Any thread. */
 void folder_remove(const char *path);
 /* The folder that a path is in ("." when it names none), given. */
 char *folder_of(const char *path);

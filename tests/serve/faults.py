@@ -6,10 +6,12 @@
 PAWL_TEST_ALL: 200 deaths instead of 20; PAWL_SEED: at other moments.
 """
 
+import fcntl
 import http.client
 import os
 import random
 import shutil
+import struct
 import subprocess
 import sys
 import threading
@@ -215,7 +217,30 @@ def a_full_disk(world):
             subprocess.run(["umount", "--lazy", str(disk)], check=False)
 
 
-CASES = [stopped_under_load, a_run_under_way_goes_on_after_a_stop, a_full_disk,
+PLANTED = 20  # places that each would take the seconds of a command that ignores SIGTERM
+
+
+def places_that_never_end(world):
+    """a run whose earlier commands cannot be ended goes on, and so does the server meanwhile"""
+    ask = "nodes:\n  - {name: q, approval: {prompt: Go?, options: [go]}}\n  - {name: s, shell: 'true'}\n"
+    with Server(world) as s:
+        number = s.begin("t", ask)["run"]
+        s.until("t", "interrupted")
+        held = []
+        for i in range(PLANTED):
+            place = world.folder / ".pawl/pawl.db-work" / f"{number}-{900 + i}.9"
+            place.mkdir(mode=0o700, parents=True)
+            held.append(os.open(place / "lock", os.O_RDWR | os.O_CREAT, 0o600))
+            fcntl.fcntl(held[-1], fcntl.F_OFD_SETLK, struct.pack("hhqqi4x", fcntl.F_WRLCK, os.SEEK_SET, 0, 0, 0))
+        s.ask("POST", "/runs/t/resume", {"decision": "go"}).gives(200)
+        s.until("t", "completed")
+        for fd in held:
+            os.close(fd)
+        work = world.folder / ".pawl/pawl.db-work"
+        world.until(lambda: not list(work.glob(f"{number}-9*")), "the places are gone")
+
+
+CASES = [places_that_never_end, stopped_under_load, a_run_under_way_goes_on_after_a_stop, a_full_disk,
          killed_under_load]
 
 if __name__ == "__main__":

@@ -19,6 +19,7 @@
 #ifndef PAWL_TESTS_STEP_FAKE_H
 #define PAWL_TESTS_STEP_FAKE_H
 
+#include "errand.h"
 #include "exec.h"
 #include "json_test.h"
 #include "mem.h"
@@ -66,6 +67,8 @@ static struct {
     int places;
     uv_loop_t loop;
     void *kind_data[KIND_COUNT];
+    bool holds_errands;   /* they begin with fake_errands(), and not before */
+    Errand *held;         /* one that waits for that */
     const char *unwanted; /* the place that nobody comes back to */
     size_t json_before;   /* bytes that a test before this one, which failed, left behind */
 } fake;
@@ -323,6 +326,36 @@ bool step_has_secrets(const Step *step) {
 void step_write_mask(Step *step, Buf *out) {
     (void)step;
     (void)out;
+}
+
+Mask *step_copy_mask(Step *step) {
+    (void)step;
+    return NULL;
+}
+
+/* Each has a list of its own, which goes with it. */
+static void fake_errands(Errand *errand) {
+    Errands *errands = errands_new(&fake.loop);
+    errands_add(errands, errand);
+    errands_leave(errands, false);
+    fake.held = NULL;
+}
+
+void step_errand(Step *step, Errand *errand) {
+    (void)step;
+    if (!fake.holds_errands) {
+        fake_errands(errand);
+        return;
+    }
+    assert_null(fake.held);
+    fake.held = errand;
+}
+
+bool step_discard(Step *step, const char *path) {
+    Errands *errands = errands_new(step_loop(step));
+    bool gone = errands_discard(errands, path, fake.root);
+    errands_leave(errands, false);
+    return gone;
 }
 
 bool step_mask(Step *step, const char *text, size_t len, unsigned cut, Buf *out) {

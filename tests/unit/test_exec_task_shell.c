@@ -280,6 +280,37 @@ static void shell_lines_that_are_too_long_make_it_fail_in_the_end(void **state) 
     }
 }
 
+/* However many files there are: the loop looks at none of them, and the step waits. */
+static void x6_shell_has_its_files_kept_by_an_errand(void **state) {
+    (void)state;
+    static const char *const scripts[] = {
+        "echo x > \"$PAWL_RESULT_DIR/file\"",
+        "echo some > \"$PAWL_SUMMARY\"",
+        "echo x > \"$(dirname \"$PAWL_SUMMARY\")/other\"",
+        "echo one > \"$PAWL_TEST_RESULT\"",
+    };
+    for (size_t i = 0; i <= sizeof scripts / sizeof *scripts; i++) {
+        bool drops = i == sizeof scripts / sizeof *scripts; /* while it is under way */
+        Step step;
+        shell_init(&step, scripts[drops ? 0 : i]);
+        step.node.name = "task";
+        fake.holds_errands = true;
+        fake_start(&step);
+        while (!fake.held) uv_run(&fake.loop, UV_RUN_ONCE);
+        assert_false(step.done);
+        if (drops) fake_drop(&step);
+        fake_errands(fake.held);
+        fake.holds_errands = false;
+        uv_run(&fake.loop, UV_RUN_DEFAULT);
+        assert_true(step.done != drops);
+        if (!drops) assert_string_equal(step.result, OK);
+        fake_clear(&step);
+        char path[80];
+        snprintf(path, sizeof path, "%s/test-result.md", fake.root);
+        unlink(path);
+    }
+}
+
 static void shell_says_how_it_failed(void **state) {
     (void)state;
     Step step;
@@ -558,6 +589,7 @@ int main(void) {
         FAKE_TEST(q4_shell_gets_an_empty_object_for_a_query_that_fails),
         FAKE_TEST(x4_shell_reads_a_newline_behind_its_command),
         FAKE_TEST(x6_shell_has_files_whose_content_is_kept),
+        FAKE_TEST(x6_shell_has_its_files_kept_by_an_errand),
         FAKE_TEST(shell_says_how_it_failed),
         FAKE_TEST(shell_that_is_not_there_is_named),
         FAKE_TEST(shell_keeps_its_timeout),
