@@ -16,7 +16,7 @@ typedef Json DebugCall(Session *session, Json args, Error *err);
  * that the workflow does not have */
 DebugCall debug_session, debug_overview, debug_configure, debug_extend, debug_detach, debug_abort;
 DebugCall debug_continue, debug_pause, debug_step, debug_goto;
-DebugCall debug_skip, debug_retry, debug_answer;
+DebugCall debug_skip, debug_retry, debug_end, debug_answer;
 DebugCall debug_set, debug_unset, debug_pending, debug_revoke;
 DebugCall debug_config_set, debug_config_reset, debug_inject, debug_injected, debug_inject_remove;
 extern const char *const debug_step_words[], *const debug_inject_words[];
@@ -28,15 +28,16 @@ DebugCall debug_break_save, debug_break_load;
 extern const OperationPast past_save, past_load, past_saved;
 
 /* session_look.c: frames, nodes, values, text */
-DebugCall debug_frames, debug_frame, debug_stack, debug_node, debug_config, debug_variables, debug_summary;
+DebugCall debug_frames, debug_frame, debug_stack, debug_node, debug_config, debug_variables,
+    debug_summary;
 DebugCall debug_search, debug_largest, debug_evaluate, debug_complete, debug_source, debug_nodes;
 DebugCall debug_graph;
 extern const char *const debug_complete_words[], *const debug_graph_words[];
 
 /* session_past.c: what is in the record. Those that need nothing of the session are as Operation.read says. */
 extern const OperationPast past_variables, past_summary, past_search, past_largest, past_evaluate;
-extern const OperationPast past_frames, past_diff, past_edges, past_back, past_goto, past_reverse,
-    past_replay;
+extern const OperationPast past_frames, past_diff, past_edges, past_written, past_back, past_goto,
+    past_reverse, past_replay;
 DebugCall debug_diff, debug_edges;
 Json debug_history(Store *store, Json args, Error *err);
 Json debug_export(Store *store, Json args, Error *err);

@@ -94,9 +94,9 @@ static void say_nothing_is_paused(Session *session, Error *err) {
     buf_clear(&doing);
 }
 
-static Json continue_all(Session *session, Passing *passing, Error *err) {
+static Json continue_all(Session *session, SessionGo go, Error *err) {
     Error why = ERROR_INIT;
-    Json frames = session_go_all(session, passing, &why);
+    Json frames = session_go_all(session, go, &why);
     if (json_array_len(frames) == 0) {
         json_unref(frames);
         if (why.code != ERR_NONE && err) {
@@ -120,8 +120,8 @@ Json debug_continue(Session *session, Json args, Error *err) {
         return json_none();
     }
     bool all = args_all_frames(args) || (!args_has(args, "frame") && pauses_all(session));
-    SessionGo go = {.how = LET_GO, .passing = passing};
-    Json out = all ? continue_all(session, passing, err)
+    SessionGo go = {.how = LET_GO, .passing = passing, .anew = args_bool(args, "anew", false)};
+    Json out = all ? continue_all(session, go, err)
                    : let_go(session, args_paused(session, args, err), go, err);
     passing_unref(passing);
     return out;
@@ -156,6 +156,12 @@ Json debug_skip(Session *session, Json args, Error *err) {
 
 Json debug_retry(Session *session, Json args, Error *err) {
     return let_go(session, stopped_frame(session, args, err), (SessionGo){.how = LET_RETRY}, err);
+}
+
+Json debug_end(Session *session, Json args, Error *err) {
+    StepKind step = args_bool(args, "stops", false) ? STEP_OVER : STEP_NONE;
+    return let_go(session, args_paused(session, args, err),
+                  (SessionGo){.how = LET_END, .step = step}, err);
 }
 
 /* ---- elsewhere ---- */

@@ -117,6 +117,26 @@ Json debug_edges(Session *session, Json args, Error *err) {
 
 const OperationPast past_edges = {.question = edges_question, .read = travel_choice};
 
+/* ---- who wrote a value ---- */
+
+static Json written_question(Session *session, Json args, Error *err) {
+    Frame *f = debug_is_recorded(session, err) ? args_frame(session, args, err) : NULL;
+    Json path = f ? args_path(args, "written", err) : json_none();
+    int64_t depth = args_int(args, "depth", 0);
+    bool is_level = f && depth <= frame_depth(f);
+    if (f && !is_level) {
+        error_set(err, ERR_USAGE, "Frame %lld has no level %lld.", (long long)frame_id(f),
+                  (long long)depth);
+    }
+    Json question = is_level && !json_is_none(path)
+                        ? session_ask_written(session, f, depth, path, err)
+                        : json_none();
+    json_unref(path);
+    return question;
+}
+
+const OperationPast past_written = {.question = written_question, .read = travel_written};
+
 /* ---- history ---- */
 
 /* Of where the run stands in the store: what is not there has not been told of. */
@@ -142,7 +162,14 @@ Json debug_history(Store *store, Json args, Error *err) {
 
 static Json back_question(Session *session, Json args, Error *err) {
     Frame *f = args_frame(session, args, err);
-    return f ? session_ask_back(session, f, args_int(args, "count", 1), err) : json_none();
+    int64_t depth = args_int(args, "depth", 0);
+    if (depth && args_has(args, "count")) {
+        error_set(err, ERR_USAGE, "`back` takes `count` or `depth`, not both.");
+        return json_none();
+    }
+    return !f      ? json_none()
+           : depth ? session_ask_level(session, f, depth, err)
+                   : session_ask_back(session, f, args_int(args, "count", 1), err);
 }
 
 static Json reverse_question(Session *session, Json args, Error *err) {

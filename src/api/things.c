@@ -75,7 +75,7 @@ const ShapeName thing_shapes[] = {
     {"NODE",
      "{node: text, kind: text, workflow: text, file: text, line: int, column: int, end_line: int, "
      "title?: text, attempt: int, timeout?: number, retry?: object, interrupt?: text, injected?: int, "
-     "edited?: bool, source?: VALUE, edges: [{to: text, when?: text, on?: text, parallel?: bool, "
+     "edited?: bool, source?: VALUE, inside?: [text], edges: [{to: text, when?: text, on?: text, parallel?: bool, "
      "join?: text}]}"},
     {"CONFIG",
      "{node: text, kind: text, raw?: VALUE, expressions: [{path: path, text: text, line?: int, "

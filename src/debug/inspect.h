@@ -119,8 +119,8 @@ Json inspect_complete(const char *text, size_t len, size_t cursor, const char *c
  * expression, template, query and placeholder in it; path is the place in raw. For `config`. */
 Json inspect_config(const Node *node);
 /* {node, kind, workflow, file, line, column, end_line, title?, timeout? (seconds), retry?
- * {attempts, delay, factor, max (seconds), if?}, interrupt? ("before", "after", "both"), source,
- * edges: [{to, when?, on?, parallel?, join?}]}. Of tasks that run in order the edge is to the next
+ * {attempts, delay, factor, max (seconds), if?}, interrupt? ("before", "after", "both"), source, inside?: names of the nodes
+ * that it begins with inside, edges: [{to, when?, on?, parallel?, join?}]}. Of tasks that run in order the edge is to the next
  * one. For `node`. */
 Json inspect_node(const Node *node);
 /* {nodes: [{name, kind, workflow, file, line, column, title?, id?}], files}: all nodes of a flow,

@@ -205,6 +205,30 @@ static Json node_head(const char *name, const Node *node) {
                   KEY("title", json_kind(title) == JSON_STRING ? json_ref(title) : json_none()));
 }
 
+/* What is inside it begins with these: the first nodes of its graphs, the body of a map. */
+static Json inside_json(const Node *node) {
+    Json names = json_array();
+    const Node *body = node_body(node);
+    if (body) names = json_array_push(names, json_ref(body->name_json));
+    for (size_t i = 0; i <= node->kind->nparams; i++) {
+        const Graph *g = node_held(node, i);
+        for (size_t e = 0; g && e < g->start.n; e++) {
+            for (size_t k = 0; k < g->start.items[e].ntargets; k++) {
+                int target = g->start.items[e].targets[k];
+                if (target != NODE_END) {
+                    names = json_array_push(names, json_ref(g->nodes[target].name_json));
+                }
+            }
+        }
+        if (g && g->scoped && g->nnodes) {
+            names = json_array_push(names, json_ref(g->nodes[0].name_json));
+        }
+    }
+    if (json_array_len(names)) return names;
+    json_unref(names);
+    return json_none();
+}
+
 Json inspect_node(const Node *node) {
     bool before = node->interrupt_before, after = node->interrupt_after;
     const char *interrupt = before && after ? "both" : before ? "before" : after ? "after" : NULL;
@@ -219,7 +243,8 @@ Json inspect_node(const Node *node) {
     return OBJECT_ADD(node_head("node", node), KEY("end_line", json_int(node->end_line)),
                       KEY("timeout", node->timeout_ms ? seconds(node->timeout_ms) : json_none()),
                       KEY("retry", retry), KEY("interrupt", interrupt),
-                      KEY("source", json_ref(node->source)), KEY("edges", edges_json(node)));
+                      KEY("source", json_ref(node->source)), KEY("inside", inside_json(node)),
+                      KEY("edges", edges_json(node)));
 }
 
 /* ---- all nodes ---- */

@@ -556,7 +556,7 @@ void session_detach(Session *s) {
     s->end = "detached";
     bool settled = run_settled(s->run); /* then nobody may write it: it has been let go of */
     run_set_debug(s->run, json_null());
-    if (!settled) json_unref(session_go_all(s, NULL, NULL));
+    if (!settled) json_unref(session_go_all(s, (SessionGo){.how = LET_GO}, NULL));
     run_set_hooks(s->run, NULL, NULL);
     if (!settled && !run_settled(s->run)) {
         run_record_debug(s->run);

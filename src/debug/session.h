@@ -133,17 +133,19 @@ Passing *session_passing_new(const Session *s, const char *expression, int64_t l
 void passing_unref(Passing *passing); /* accepts NULL */
 
 /* A frame goes on: to the next breakpoint (LET_GO; or as far as its step), past its node (LET_SKIP, with that
- * output or none), or with its node again (LET_RETRY). */
+ * output or none), with its node again (LET_RETRY), or no further (LET_END). */
 typedef struct SessionGo {
     LetGoHow how;
     StepKind step;
     int64_t count; /* of steps, one after the other; 0: one */
     Json output;
     Passing *passing; /* with LET_GO; NULL: nothing is passed over */
+    bool
+        anew; /* with LET_GO: a breakpoint at the node that the frame stands before counts, if it was set meanwhile */
 } SessionGo;
 bool session_go(Session *s, Frame *f, SessionGo go, Error *err);
 /* Numbers of the frames that go on; *err: why the last of the others does not. */
-Json session_go_all(Session *s, Passing *passing, Error *err);
+Json session_go_all(Session *s, SessionGo go, Error *err);
 /* {paused, later} of a frame, or of all for NULL. */
 Json session_pause(Session *s, Frame *f);
 bool session_goto(Session *s, Frame *f, const char *node, Error *err);
@@ -160,6 +162,8 @@ Json session_ask_state(Session *s, Json fields, Error *err);
 /* For travel_back(), travel_reverse() and travel_to(): by `count` steps of a frame; to the last place where a
  * breakpoint would have stopped it; to a checkpoint. */
 Json session_ask_back(Session *s, Frame *f, int64_t count, Error *err);
+/* The same to before the node of a level, 1 being the outermost: as it was when the frame came to it last. */
+Json session_ask_level(Session *s, Frame *f, int64_t depth, Error *err);
 Json session_ask_reverse(Session *s, Frame *f, Error *err);
 Json session_ask_checkpoint(Session *s, int64_t checkpoint, Error *err);
 /* And there: {checkpoint, frame, node, ended?, from}; of travel_reverse() also {breakpoints, after?}. JSON_NONE on
@@ -174,6 +178,8 @@ Json session_ask_changes(Session *s, Frame *f, DiffSince since, Error *err);
  * it, or a frame around it, took (travel_choice()): null where there is no record to ask. */
 Json session_edges(Frame *f);
 Json session_ask_choice(Session *s, Frame *f, Error *err);
+/* For travel_written(): who wrote last what a level of the frame sees at a path. depth 0: the innermost. */
+Json session_ask_written(Session *s, Frame *f, int64_t depth, Json path, Error *err);
 /* For travel_ended(): adds the frames that have ended to an answer, which is consumed. */
 Json session_ask_ended(Session *s, Json answer, int64_t limit, Error *err);
 Json session_diff_pauses(Frame *f, Error *err);

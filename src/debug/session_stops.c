@@ -480,8 +480,11 @@ bool session_go(Session *s, Frame *f, SessionGo go, Error *err) {
                                         [STEP_OVER] = "step over",
                                         [STEP_INTO] = "step into",
                                         [STEP_OUT] = "step out"};
-    LetGo let = {.how = go.how, .output = go.output};
-    let.word = go.how == LET_SKIP ? "skip" : go.how == LET_RETRY ? "retry" : words[go.step];
+    LetGo let = {.how = go.how, .output = go.output, .anew = go.anew};
+    let.word = go.how == LET_SKIP    ? "skip"
+               : go.how == LET_RETRY ? "retry"
+               : go.how == LET_END   ? "end"
+                                     : words[go.step];
     int64_t id = frame_id(f);
     FrameStop *fs = session_stop_of(f), saved = *fs;
     if (!session_may_run(s, err) || !session_revive(s, f, err)) return false;
@@ -529,7 +532,7 @@ bool session_goto(Session *s, Frame *f, const char *node, Error *err) {
     return ok;
 }
 
-Json session_go_all(Session *s, Passing *passing, Error *err) {
+Json session_go_all(Session *s, SessionGo go, Error *err) {
     Json out = json_array();
     size_t n = 0;
     int64_t *ids = mem_alloc((run_frame_count(s->run) + 1) * sizeof *ids);
@@ -537,11 +540,12 @@ Json session_go_all(Session *s, Passing *passing, Error *err) {
         if (frame_is_parked(f)) ids[n++] = frame_id(f);
         clear_step(
             s, f); /* also that of a branch which has ended: it was handed to the frame around */
-        set_passing(session_stop_of(f), passing);
+        session_stop_of(f)->asked = false; /* one that was on its way to a stop goes on as well */
+        session_stop_of(f)->because = 0;
+        set_passing(session_stop_of(f), go.passing);
     }
     for (size_t i = 0; i < n; i++) {
         Frame *f = run_frame(s->run, ids[i]);
-        SessionGo go = {.how = LET_GO, .passing = passing};
         if (f && frame_is_parked(f) && session_go(s, f, go, err)) {
             out = json_array_push(out, json_int(ids[i]));
         }

@@ -51,6 +51,21 @@ Json session_ask_back(Session *s, Frame *f, int64_t count, Error *err) {
         OBJECT(KEY("frame", frame_id(f)), KEY("count", count), KEY("midst", json_bool(midst))));
 }
 
+/* At the innermost one it is a step back, if the node has begun. */
+Json session_ask_level(Session *s, Frame *f, int64_t depth, Error *err) {
+    int64_t levels = frame_depth(f);
+    const Node *node = depth <= levels ? frame_node(f, (uint32_t)depth - 1) : NULL;
+    if (!node) {
+        error_set(err, ERR_USAGE, "Frame %lld stands at no node at level %lld of %lld.",
+                  (long long)frame_id(f), (long long)depth, (long long)levels);
+        return json_none();
+    }
+    if (depth == levels) return session_ask_back(s, f, 1, err);
+    return with_fields(question_of(s, false, err),
+                       OBJECT(KEY("frame", frame_id(f)), KEY("depth", depth),
+                              KEY("node", json_ref(node->name_json))));
+}
+
 Json session_ask_checkpoint(Session *s, int64_t checkpoint, Error *err) {
     return with_fields(question_of(s, false, err),
                        OBJECT(KEY("frame", s->selected), KEY("checkpoint", checkpoint)));
@@ -98,6 +113,13 @@ Json session_ask_choice(Session *s, Frame *f, Error *err) {
     if (!engine_store(run_engine(s->run))) return json_null();
     return with_fields(question_of(s, true, err),
                        OBJECT(KEY("frames", frame_line(f)), KEY("answer", session_edges(f))));
+}
+
+Json session_ask_written(Session *s, Frame *f, int64_t depth, Json path, Error *err) {
+    return with_fields(question_of(s, true, err),
+                       OBJECT(KEY("frame", frame_id(f)),
+                              KEY("level", json_int((depth ? depth : frame_depth(f)) - 1)),
+                              KEY("path", json_ref(path))));
 }
 
 Json session_ask_ended(Session *s, Json answer, int64_t limit, Error *err) {

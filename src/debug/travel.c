@@ -7,6 +7,7 @@
 #include "image_read.h"
 #include "inspect.h"
 #include "json_build.h"
+#include "json_path.h"
 #include "lineage.h"
 #include "mem.h"
 #include "node_index.h"
@@ -231,6 +232,88 @@ Json travel_changes(Store *store, Json question, Error *err) {
     return out;
 }
 
+/* ---- who wrote a value ---- */
+
+typedef struct Written {
+    const Past *past;
+    const Lineage *line;
+    const Graph *graph; /* of the level: what other graphs have under that name is another value */
+    Json path;
+    /* indices of the last checkpoints that changed it: a step of a node; whatever else did, as the end of branches. -1: none */
+    ptrdiff_t step, other;
+    Json after; /* what the step left */
+} Written;
+
+/* Given; JSON_NONE where there is none, or the level is of another graph. */
+static Json value_there(const Written *w, Json image, LevelAt at, bool *there) {
+    *there = image_has(image, at) && image_graph(w->past->flow, image, at) == w->graph;
+    Json state = *there ? seen_at(w->past, image, at) : json_none();
+    Json value = json_is_none(state) ? state : json_path_get(state, w->path, NULL);
+    json_unref(state);
+    return value;
+}
+
+static bool look_for_writer(void *ctx, const LineageImage *at) {
+    Written *w = ctx;
+    const LineageStep *c = &w->line->items[at->index];
+    LevelAt level = level_of_step(at->before, at->after, c->frame);
+    bool was, is;
+    Json before = value_there(w, at->before, level, &was);
+    Json after = value_there(w, at->after, level, &is);
+    if (was && is && !json_identical(before, after) && safe_differ(before, after)) {
+        bool joins = lineage_is(c, "joined");
+        *(joins ? &w->other : &w->step) = (ptrdiff_t)at->index;
+        if (!joins) json_put(&w->after, json_ref(after));
+    }
+    json_unref(before);
+    json_unref(after);
+    return true;
+}
+
+static const Node *node_of(const Graph *graph, const char *name) {
+    Json key = json_string_c(name);
+    const Node *node = graph ? graph_find(graph, key) : NULL;
+    json_unref(key);
+    return node;
+}
+
+/* The step, unless what it left is not what is there now: then something else came after it. */
+static Json writer_json(const Written *w, Json now) {
+    bool step = w->step >= 0 && (w->step > w->other || !safe_differ(w->after, now));
+    ptrdiff_t found = step ? w->step : w->other;
+    if (found < 0) return json_object();
+    const LineageStep *c = &w->line->items[found];
+    const Node *node = c->node[0] ? node_of(w->graph, c->node) : NULL;
+    return OBJECT(KEY("checkpoint", c->seq), KEY("status", c->status), KEY("frame", c->frame),
+                  KEY("node", c->node[0] ? c->node : NULL), KEY("file", node ? node->file : NULL),
+                  KEY("line", node ? json_int(node->line) : json_none()),
+                  KEY("at", json_time(c->at)));
+}
+
+Json travel_written(Store *store, Json question, Error *err) {
+    Past p;
+    Lineage line = {0};
+    if (!past_init(&p, store, question, err)) return json_none();
+    LevelAt level = {number_of(question, "frame"), (size_t)number_of(question, "level")};
+    Written w = {.past = &p,
+                 .line = &line,
+                 .path = json_object_get_c(question, "path"),
+                 .step = -1,
+                 .other = -1};
+    Json head = image_at(&p, p.head, err), out = json_none();
+    bool ok = !json_is_none(head) && read_line(&p, WRITERS_LOOKED_AT, &line, err), there;
+    w.graph = ok ? image_graph(p.flow, head, level) : NULL;
+    Json now = ok ? value_there(&w, head, level, &there) : json_none();
+    if (ok && w.graph) ok = lineage_images(store, p.run, &line, look_for_writer, &w, err);
+    if (ok) out = writer_json(&w, now);
+    json_unref(now);
+    json_unref(w.after);
+    json_unref(head);
+    lineage_clear(&line);
+    past_clear(&p);
+    return out;
+}
+
 /* ---- a checkpoint to go back to ---- */
 
 /* What comes after the checkpoint is taken from a recording again. A history that cannot be read up to there
@@ -328,12 +411,39 @@ static int64_t find_back(const Past *p, int64_t frame, int64_t count, bool midst
     return seq;
 }
 
+/* The checkpoint before the frame went into the node of a level: the newest at which it stood at that node with no level
+ * above it. 0 on error. */
+static int64_t find_level(const Past *p, int64_t frame, size_t depth, Json node, Error *err) {
+    Lineage line = {0};
+    int64_t seq = 0;
+    bool ok = read_line(p, 0, &line, err);
+    for (size_t i = ok ? line.n : 0; i-- && !seq;) {
+        const LineageStep *c = &line.items[i];
+        if (c->frame != frame || !lineage_is(c, "entered") || !json_string_is(node, c->node)) {
+            continue;
+        }
+        Json image = image_at(p, c->parent, NULL);
+        if (image_depth(image, frame) == depth) seq = c->parent;
+        json_unref(image);
+    }
+    lineage_clear(&line);
+    if (ok && !seq) {
+        error_set(err, ERR_USAGE,
+                  "The record does not say when frame %lld came to `%s`: it was pruned.",
+                  (long long)frame, json_string_data(&node));
+    }
+    return seq;
+}
+
 Json travel_back(Store *store, Json question, Error *err) {
     Past p;
     if (!past_init(&p, store, question, err)) return json_none();
     int64_t frame = number_of(question, "frame"), then = frame;
     bool midst = json_truthy(json_object_get_c(question, "midst"));
-    int64_t seq = find_back(&p, frame, number_of(question, "count"), midst, &then, err);
+    int64_t depth = number_of(question, "depth");
+    int64_t seq =
+        depth ? find_level(&p, frame, (size_t)depth, json_object_get_c(question, "node"), err)
+              : find_back(&p, frame, number_of(question, "count"), midst, &then, err);
     Json out = seq ? place_json(&p, question, seq, then, err) : json_none();
     past_clear(&p);
     return out;

@@ -30,6 +30,11 @@ Json travel_diff(Json from, Json to, int64_t from_seq, int64_t to_seq);
 enum { CHOICES_LOOKED_AT = 1000 };
 Json travel_choice(Store *store, Json question, Error *err);
 
+/* {frame, level, path}: who wrote last what that level of the frame sees at a path: {checkpoint, status, frame, node?, file?,
+ * line?, at}; without any of it where that was there from the beginning, as far back as WRITERS_LOOKED_AT checkpoints. */
+enum { WRITERS_LOOKED_AT = 20000 };
+Json travel_written(Store *store, Json question, Error *err);
+
 /* {answer, limit}: the answer with `ended`, frames of the line that have ended, oldest first: {frame, parent?, path, node
  * (its last), result, checkpoint, at}; at most so many, the newest of them, as far back as FRAMES_LOOKED_AT
  * checkpoints. `more_ended`: there may be others. */
@@ -40,6 +45,7 @@ Json travel_ended(Store *store, Json question, Error *err);
  *
  *     travel_to        {checkpoint, frame}     that checkpoint
  *     travel_back      {frame, count}          by so many steps of the frame
+ *                      {frame, depth, node}    to where it came to the node of that level last
  *     travel_reverse   {frame (0: any), breakpoints: [stored]}     to the last place where one of them would have stopped it, or to
  *                      the beginning; with hit? ([id]) and ended? ({frame, path, node}: it was hit after a node
  *                      whose frame is gone there) */

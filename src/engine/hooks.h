@@ -173,13 +173,16 @@ typedef enum LetGoHow {
     LET_GO,    /* as if it had not been parked; after an error, that takes its course */
     LET_SKIP,  /* the node is passed over: BEFORE, DURING, ON_ERROR */
     LET_RETRY, /* ON_ERROR: the node runs again, with all its attempts; DURING: from its beginning */
-    LET_GOTO,  /* the frame stands before another node of the graph it is in, still parked */
+    LET_END, /* a branch or an element of a map ends here: what it has written counts, the rest of it is not done */
+    LET_GOTO, /* the frame stands before another node of the graph it is in, still parked */
 } LetGoHow;
 
 typedef struct LetGo {
     LetGoHow how;
     Json output;      /* SKIP: what it gives back instead; JSON_NONE: nothing */
     const char *word; /* for EVENT_RESUMED: what the person did; NULL: "continue" */
+    bool
+        anew; /* GO: a frame that stands before its node comes to it once more: the hooks are asked again */
     const char *node; /* GOTO: its name */
     Json info;        /* GOTO: what is said of the new pause. Borrowed as the others are */
 } LetGo;

@@ -362,7 +362,9 @@ static void tell_resumed(Frame *f, const char *word) {
 static void go(Frame *f, const LetGo *let) {
     const Node *node = frame_top(f)->node;
     HookPosition position = frame_position(f);
-    frame_set_wait(f, unparked(f));
+    Json inner = unparked(f);
+    if (let->anew && wait_is(inner, WAIT_LOOKED)) json_put(&inner, json_null());
+    frame_set_wait(f, inner);
     if (frame_goes_on(f) || (f->step && f->step->unstarted)) {
         work_freeze(f, false);
     } else if (f->step) { /* frozen, and still here */
@@ -422,6 +424,18 @@ static void again(Frame *f, const LetGo *let) {
     tell_resumed(f, let->word);
 }
 
+/* As if an edge led from here to where the branches meet. */
+static void end(Frame *f, const LetGo *let) {
+    const Node *node = frame_top(f)->node;
+    json_unref(unparked(f));
+    tell_resumed(f, let->word);
+    keep_turns(f, 0);
+    frame_unwind(f, 0);
+    if (f->is_element) json_put(&f->result, json_null());
+    frame_land(f, NULL, false);
+    run_record(f->run, f, node, "ended", json_none());
+}
+
 /* ---- another node ---- */
 
 static bool go_to(Frame *f, const LetGo *let, Error *err) {
@@ -465,6 +479,13 @@ static bool can_let_go(const Frame *f, const LetGo *let, Error *err) {
         return error_set(err, ERR_USAGE, "`%s` is done: there is nothing to skip. Step first.",
                          node ? node->name : "The last node");
     }
+    if (let->how == LET_END && (!f->parent || f->is_task)) {
+        return error_set(err, ERR_USAGE,
+                         f->parent ? "Frame %lld is a task, which ends with what it holds: `skip` "
+                                     "passes over that."
+                                   : "Frame %lld is the run itself, and no branch of it.",
+                         (long long)f->id);
+    }
     bool fits = let->how != LET_SKIP || json_is_none(let->output) || kind == JSON_OBJECT ||
                 kind == JSON_NULL || (f->is_element && f->nlevels == 1) ||
                 (!node->task && !json_is_none(node->output));
@@ -493,7 +514,7 @@ static bool is_kept(const Frame *f) {
 
 static void let_go(Frame *f, const LetGo *let) {
     static void (*const rows[])(Frame *, const LetGo *) = {
-        [LET_GO] = go, [LET_SKIP] = skip, [LET_RETRY] = again};
+        [LET_GO] = go, [LET_SKIP] = skip, [LET_RETRY] = again, [LET_END] = end};
     Run *run = f->run;
     int64_t kept = is_kept(f->parent) ? f->parent->id : 0;
     rows[let->how](f, let);

@@ -40,11 +40,7 @@ static void on_closed(void *ctx, const Error *err) {
 }
 
 static void on_drained(void *ctx) {
-    Dap *dap = ctx;
-    if (dap->held) {
-        dap->held = false;
-        client_events_hold(dap->events, false);
-    }
+    dap_hold(ctx);
 }
 
 void dap_talk(DapServer *server, uv_stream_t *in, uv_stream_t *out) {
@@ -56,6 +52,9 @@ void dap_talk(DapServer *server, uv_stream_t *in, uv_stream_t *out) {
     dap->patience = mem_zalloc(sizeof *dap->patience);
     uv_timer_init(server->options.loop, dap->patience);
     dap->patience->data = dap;
+    dap->slow = mem_zalloc(sizeof *dap->slow);
+    uv_timer_init(server->options.loop, dap->slow);
+    dap->slow->data = dap;
     dap->wire = wire_new(in, out,
                          &(WireHost){.message = on_message,
                                      .rubbish = on_rubbish,
@@ -83,6 +82,7 @@ void dap_gone(Dap *dap) {
     *at = dap->next;
     server->count--;
     uv_close((uv_handle_t *)dap->patience, free_handle);
+    uv_close((uv_handle_t *)dap->slow, free_handle);
     dap_threads_clear(dap);
     mem_free(dap->threads);
     dap_breaks_clear(dap);

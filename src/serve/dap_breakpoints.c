@@ -11,6 +11,7 @@
 
 #include "ascii.h"
 #include "bisect.h"
+#include "inspect.h"
 #include "mem.h"
 
 /* ---- the list ---- */
@@ -430,6 +431,66 @@ void dap_set_exception_breakpoints(DapCall *call) {
     }
     set_all(call, DAP_EXCEPTION, json_null(), list);
     json_unref(list);
+}
+
+/* ---- what can be watched, and where breakpoints may be ---- */
+
+static void answer_data(DapCall *call, Json path, const char *why) {
+    Json text = json_null(), words = json_string_c(why ? why : "");
+    if (json_kind(path) == JSON_ARRAY && json_array_len(path)) {
+        Buf out = BUF_INIT;
+        json_path_text(path, SIZE_MAX, &out);
+        text = json_string(out.data, out.len);
+        json_put(&words, json_string_fmt("%s changes", out.data));
+        buf_clear(&out);
+    }
+    bool found = json_kind(text) == JSON_STRING;
+    Json kinds_of_access = found ? ARRAY(json_string_c("write")) : json_none();
+    dap_answer(call, OBJECT(KEY("dataId", text), KEY("description", words),
+                            KEY("accessTypes", kinds_of_access),
+                            KEY("canPersist", found ? json_bool(true) : json_none())));
+}
+
+/* A variable of what a level sees, or a path. */
+void dap_data_breakpoint_info(DapCall *call) {
+    Dap *dap = call->dap;
+    Json name = json_object_get_c(call->args, "name"), path = json_none();
+    const Handle *h = handles_find(&dap->handles, dap_int(call->args, "variablesReference", 0));
+    if (h && h->kind == HANDLE_PATH) {
+        Json number =
+            h->array && json_string_len(name) > 2
+                ? json_number_parse(json_string_data(&name) + 1, json_string_len(name) - 2)
+                : json_none();
+        path = json_array_push(json_ref(h->path), json_is_none(number) ? json_ref(name) : number);
+        answer_data(call, path, NULL);
+    } else if (h) {
+        answer_data(call, path, "This is no part of the state, so nobody writes it.");
+    } else {
+        path = inspect_path(name, NULL);
+        answer_data(call, path, "Only a path into the state can be watched, as .a.b[0].");
+    }
+    json_unref(path);
+}
+
+/* Where nodes begin. */
+void dap_breakpoint_locations(DapCall *call) {
+    Dap *dap = call->dap;
+    Json list = json_array();
+    const char *file =
+        sources_find(dap->sources, json_object_get_c(call->args, "source"), dap->client.uris, NULL);
+    int64_t first = dap_int(call->args, "line", 1);
+    int64_t last = dap_int(call->args, "endLine", first) + dap->client.lines_at_0;
+    first += dap->client.lines_at_0;
+    size_t number = file ? sources_number(dap->sources, file) : SIZE_MAX;
+    for (size_t i = 0; file && i < sources_count(dap->sources); i++) {
+        const SourceNode *node = sources_node(dap->sources, i);
+        if (node->file != number || node->line < first || node->line > last) continue;
+        int64_t column = sources_units(dap->sources, file, node->line, node->column);
+        list = json_array_push(list,
+                               OBJECT(KEY("line", json_int(node->line - dap->client.lines_at_0)),
+                                      KEY("column", json_int(column - dap->client.columns_at_0))));
+    }
+    dap_answer(call, OBJECT(KEY("breakpoints", list)));
 }
 
 /* ---- what the session tells of them ---- */

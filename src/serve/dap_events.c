@@ -99,13 +99,18 @@ static void invalidate(Dap *dap, const char *area, int64_t thread) {
     }
 }
 
+static void tell_continued(Dap *dap, int64_t thread) {
+    dap_tell(
+        dap, "continued",
+        OBJECT(KEY("threadId", thread), KEY("allThreadsContinued", json_bool(!dap->non_stop))));
+}
+
 /* A person was asked, and nobody else went on: the client was told a stop, and now something goes on. */
 static void end_waiting(Dap *dap) {
     if (!dap->asks) return;
     dap->asks = false;
     dap_goes(dap, HANDLES_ALL);
-    dap_tell(dap, "continued",
-             OBJECT(KEY("threadId", dap->focus), KEY("allThreadsContinued", json_bool(true))));
+    tell_continued(dap, dap->focus);
 }
 
 static void on_paused(Dap *dap, Json event) {
@@ -117,10 +122,11 @@ static void on_paused(Dap *dap, Json event) {
         dap->begins = false;
         thread->paused = false;
         thread->ours = true;
-        dap_order(dap, "continue", OBJECT(KEY("frame", "all")));
+        dap_order(dap, "continue", OBJECT(KEY("frame", "all"), KEY("anew", json_bool(true))));
         return;
     }
     end_waiting(dap);
+    dap->moving = false;
     if (!dap->non_stop && dap->stopped) {
         invalidate(dap, "stacks", id);
         return;
@@ -136,6 +142,7 @@ static void on_resumed(Dap *dap, Json event) {
     int64_t id = dap_int(event, "frame", 0);
     DapThread *thread = dap_thread(dap, id);
     bool ours = thread && thread->ours, was_stopped = dap->stopped;
+    dap->post_mortem = false;
     if (thread) thread->paused = thread->ours = false;
     if (ours) return;
     dap->asks = false;
@@ -167,6 +174,7 @@ static void on_stopped(Dap *dap, Json event) {
     int64_t id = standing(dap, json_object_get_c(event, "paused"));
     Json waiting = json_object_get_c(event, "waiting");
     bool asked = json_array_len(waiting) > 0;
+    if (dap->moving && id) return; /* where that stands is told next */
     if (dap->non_stop && (id || !asked)) return;
     if (id) {
         Json none = json_object();
@@ -281,6 +289,11 @@ static void on_settled(Dap *dap, Json event) {
     const char *status = text_of(event, "status");
     const char *message = text_of(json_object_get_c(event, "error"), "message");
     const char *lost = text_of(event, "store_error");
+    if (dap->post_mortem) { /* somebody went to where it has ended */
+        dap->moving = false;
+        dap_tell_standing(dap);
+        return;
+    }
     bool completed = status && !strcmp(status, "completed");
     bool ended =
         completed || (status && (!strcmp(status, "failed") || !strcmp(status, "cancelled")));
@@ -343,15 +356,22 @@ void dap_look(Dap *dap) {
     dap->told = json_array();
     for (size_t i = 0; i < json_array_len(told); i++) look_at(dap, json_array_get(told, i));
     json_unref(told);
-    if (dap->wire && !dap->held && wire_waiting(dap->wire) > DAP_EVENTS_HIGH) {
-        dap->held = true;
-        client_events_hold(dap->events, true);
+    dap_hold(dap);
+}
+
+void dap_hold(Dap *dap) {
+    bool much = json_array_len(dap->told) > DAP_TOLD_MAX ||
+                (dap->wire && wire_waiting(dap->wire) > DAP_EVENTS_HIGH);
+    if (much != dap->held && dap->events) {
+        dap->held = much;
+        client_events_hold(dap->events, much);
     }
 }
 
 void dap_on_event(void *ctx, Json event) {
     Dap *dap = ctx;
     dap->told = json_array_push(dap->told, event);
+    if (json_array_len(dap->told) > DAP_TOLD_MAX) dap_hold(dap);
     dap_pump(dap);
 }
 
@@ -377,7 +397,7 @@ void dap_goes(Dap *dap, int64_t thread) {
 
 void dap_expect(Dap *dap, Json answer) {
     Json list = json_object_get_c(answer, "resumed");
-    dap->asks = false;
+    dap->asks = dap->post_mortem = false;
     for (size_t i = 0; i < json_array_len(list); i++) {
         int64_t id = (int64_t)json_to_double(json_array_get(list, i));
         DapThread *thread = dap_thread(dap, id);
@@ -388,6 +408,58 @@ void dap_expect(Dap *dap, Json answer) {
         if (dap->non_stop) dap_goes(dap, id);
     }
     if (!dap->non_stop) dap_goes(dap, HANDLES_ALL);
+}
+
+/* ---- moved ---- */
+
+/* The client hears of the threads that are there now, and of those that are not. */
+static void on_moved_frames(DapCall *call, Json answer) {
+    Dap *dap = call->dap;
+    Json before = json_object();
+    for (size_t i = 0; i < dap->nthreads; i++) {
+        Json key = json_string_fmt("%lld", (long long)dap->threads[i].id);
+        before = json_object_set(before, key, json_int(dap->threads[i].id));
+    }
+    dap_threads_take(dap, answer);
+    json_unref(answer);
+    Json started = json_array(), key, id;
+    for (size_t i = 0; i < dap->nthreads; i++) {
+        key = json_string_fmt("%lld", (long long)dap->threads[i].id);
+        bool known = !json_is_none(json_object_get(before, key));
+        before = json_object_remove(before, key);
+        json_unref(key);
+        if (!known) started = json_array_push(started, json_int(dap->threads[i].id));
+    }
+    bool implied = json_is_none(call->kept); /* otherwise it was a command of the console */
+    dap_answer(call, json_take(&call->kept));
+    if (!implied) tell_continued(dap, dap->focus);
+    for (size_t pos = 0; json_object_next(before, &pos, &key, &id);) {
+        dap_tell(dap, "thread", OBJECT(KEY("reason", "exited"), KEY("threadId", json_ref(id))));
+    }
+    for (size_t i = 0; i < json_array_len(started); i++) {
+        dap_tell(dap, "thread",
+                 OBJECT(KEY("reason", "started"),
+                        KEY("threadId", json_ref(json_array_get(started, i)))));
+    }
+    json_unref(before);
+    json_unref(started);
+}
+
+void dap_moved(DapCall *call, Json answer, const char *reason) {
+    Dap *dap = call->dap;
+    dap_goes(dap, HANDLES_ALL);
+    dap->stop_reason = reason;
+    dap->moving = true;
+    dap->post_mortem = !json_is_none(json_object_get_c(answer, "ended"));
+    dap->settled_code = -1;
+    dap_ask(call, "frames", OBJECT(KEY("limit", json_int(DAP_PAGE_MAX))), on_moved_frames);
+}
+
+void dap_tell_again(Dap *dap, int64_t thread, const char *reason) {
+    Json none = json_object();
+    dap->stop_reason = reason;
+    tell_stop(dap, thread, none);
+    json_unref(none);
 }
 
 /* What was noted before is told now, by dap_pump(); what had ended long ago is told here. */

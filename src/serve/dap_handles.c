@@ -38,6 +38,10 @@ const Handle *handles_find(const Handles *h, int64_t id) {
     return found->kind == HANDLE_NONE ? NULL : found;
 }
 
+void handles_begin(Handles *h, int64_t id) {
+    if (handles_find(h, id)) json_put(&h->items[id - h->first - 1].path, json_array());
+}
+
 void handles_drop(Handles *h, int64_t thread) {
     bool all_gone = true;
     for (size_t i = 0; i < h->n; i++) {

@@ -58,6 +58,8 @@ typedef struct Handles {
 int64_t handles_add(Handles *h, Handle handle);
 /* Lent until the next call. */
 const Handle *handles_find(const Handles *h, int64_t id);
+/* Paths of one begin at it: [] from now on. */
+void handles_begin(Handles *h, int64_t id);
 /* Those of a thread, or with HANDLES_ALL of every thread. */
 void handles_drop(Handles *h, int64_t thread);
 void handles_clear(Handles *h);

@@ -34,6 +34,7 @@ enum {
     DAP_WAITING_MAX = 10000, /* requests of one client that wait for their turn */
     DAP_EVENTS_HIGH =
         1 << 20,           /* bytes that wait to be written: events are not taken until they are */
+    DAP_TOLD_MAX = 4096,   /* events that wait to be looked at: more are not taken until they are */
     DAP_PREVIEW = 1000,    /* characters of a value in a list */
     DAP_CHUNK = 100,       /* children of a large container that are shown at a time */
     DAP_PAGE_MAX = 10000,  /* children in one answer, whatever the client asks for */
@@ -157,21 +158,26 @@ struct Dap {
     /* ---- what the client knows of it ---- */
     DapThread *threads; /* in order of their numbers */
     size_t nthreads, threads_cap;
-    bool stopped;            /* of all threads, unless non_stop */
-    bool asks;               /* that is because a person was asked */
-    bool failed;             /* with post_mortem: the run has failed */
-    int64_t focus;           /* the thread that was told of last */
+    bool stopped;  /* of all threads, unless non_stop */
+    bool moving;   /* a request has put the run elsewhere, and where it stands is not told yet */
+    bool asks;     /* that is because a person was asked */
+    bool failed;   /* with post_mortem: the run has failed */
+    int64_t focus; /* the thread that was told of last */
     const char *stop_reason; /* of the next stop, instead of the session's word; NULL: that */
     Json wanted_node;        /* of stepIn with a target: the branch that is told of */
+    Json targets;            /* names that stepInTargets has given last: an array */
     Handles handles;
     DapBreak *breaks;
     size_t nbreaks, breaks_cap;
     int64_t last_break;
 
     /* ---- the end ---- */
-    bool leaving; /* the client has gone: the run is being left */
-    bool lets_go; /* and goes on, to its end or until it is cancelled, in this process */
-    uv_timer_t *patience;
+    bool restarting;      /* `restart`: the new run goes at once */
+    bool leaving;         /* the client has gone: the run is being left */
+    bool lets_go;         /* and goes on, to its end or until it is cancelled, in this process */
+    uv_timer_t *patience; /* while a run is left */
+    uv_timer_t *slow;     /* until a request is shown as progress */
+    int64_t progress;     /* the request that is; 0: none */
 };
 
 struct DapServer {
@@ -241,12 +247,19 @@ void dap_on_event(void *ctx, Json event);
 void dap_on_over(void *ctx, const Error *why);
 /* Looks at what was told. */
 void dap_look(Dap *dap);
+/* Whether events are taken, by what waits to be looked at and to be written. */
+void dap_hold(Dap *dap);
 /* Tells that the run stands where it is: after configurationDone, when nothing goes. */
 void dap_tell_standing(Dap *dap);
+/* The client is told once more that a thread stands where it does. */
+void dap_tell_again(Dap *dap, int64_t thread, const char *reason);
 /* The client's threads go on: what it looked into is not good any more. thread HANDLES_ALL: all. */
 void dap_goes(Dap *dap, int64_t thread);
 /* The threads that a request has let go, from an answer RESUMED: their `resumed` is no news. */
 void dap_expect(Dap *dap, Json answer);
+/* The run stands elsewhere, from an answer MOVED: looks which threads there are now, and then answers with an empty body.
+ * reason: of the stop that follows; NULL: as the session says. Borrows the answer. */
+void dap_moved(DapCall *call, Json answer, const char *reason);
 
 /* ---- dap_threads.c ---- */
 
@@ -267,6 +280,19 @@ enum { LAZY_CONFIG, LAZY_RESOLVED, LAZY_OUTPUTS, LAZY_OUTPUT, LAZY_HISTORY, LAZY
 void dap_variables(DapCall *call), dap_set_variable(DapCall *call), dap_evaluate(DapCall *call);
 void dap_set_expression(DapCall *call), dap_completions(DapCall *call),
     dap_locations(DapCall *call);
+
+/* The level that a request is about, by its frameId, or else of the thread that was told of last; with what it lends. False
+ * after failing the call. */
+bool dap_level(DapCall *call, Handle *out);
+
+/* Evaluates `print EXPR`, the words of the prompt for what is done here anyway. True. */
+bool dap_print(DapCall *call, const char *line);
+
+/* ---- dap_console.c ---- */
+
+/* A line of the client's console that is a command of the debugger's prompt: does it. False: it is none. */
+bool dap_console(DapCall *call);
+void dap_completions(DapCall *call);
 
 /* ---- dap_breakpoints.c ---- */
 

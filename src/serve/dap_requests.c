@@ -27,6 +27,7 @@ const DapRequest dap_requests[] = {
      dap_initialize, REQUEST_DEEP, NULL},
     {"launch", "{noDebug?: bool, ...}", dap_launch, 0, NULL},
     {"attach", "{...}", dap_attach, 0, NULL},
+    {"restart", "{...}", dap_restart, REQUEST_RUN | REQUEST_ENDED, "supportsRestartRequest"},
     {"configurationDone", "{...}", dap_configuration_done, REQUEST_RUN,
      "supportsConfigurationDoneRequest"},
     {"cancel", "{requestId?: int, progressId?: text, ...}", dap_cancel,
@@ -47,6 +48,14 @@ const DapRequest dap_requests[] = {
     {"setExceptionBreakpoints",
      "{filters: [text], filterOptions?: [{filterId: text, condition?: text, mode?: text, ...}], ...}",
      dap_set_exception_breakpoints, REQUEST_DEEP | REQUEST_ENDED, "supportsExceptionFilterOptions"},
+    {"dataBreakpointInfo", "{variablesReference?: int, name: text, frameId?: int, ...}",
+     dap_data_breakpoint_info, REQUEST_DEEP | REQUEST_RUN, NULL},
+    {"setDataBreakpoints",
+     "{breakpoints: [{dataId: text, accessType?: text, condition?: text, hitCondition?: text, "
+     "...}], ...}",
+     dap_set_data_breakpoints, REQUEST_DEEP | REQUEST_ENDED, "supportsDataBreakpoints"},
+    {"breakpointLocations", "{source: " SOURCE ", line: int, endLine?: int, ...}",
+     dap_breakpoint_locations, REQUEST_DEEP | REQUEST_RUN, "supportsBreakpointLocationsRequest"},
 
     {"threads", "{...}", dap_threads, REQUEST_DEEP | REQUEST_ENDED, NULL},
     {"stackTrace", "{threadId: int, startFrame?: int, levels?: int, ...}", dap_stack_trace,
@@ -56,6 +65,18 @@ const DapRequest dap_requests[] = {
      NULL},
     {"evaluate", "{expression: text, frameId?: int, context?: text, ...}", dap_evaluate,
      REQUEST_DEEP | REQUEST_RUN | REQUEST_GOING, "supportsEvaluateForHovers"},
+    {"setVariable", "{variablesReference: int, name: text, value: text, ...}", dap_set_variable,
+     REQUEST_DEEP | REQUEST_RUN | REQUEST_GOING, "supportsSetVariable"},
+    {"setExpression", "{expression: text, value: text, frameId?: int, ...}", dap_set_expression,
+     REQUEST_DEEP | REQUEST_RUN | REQUEST_GOING, "supportsSetExpression"},
+    {"completions", "{text: text, column: int, line?: int, frameId?: int, ...}", dap_completions,
+     REQUEST_DEEP | REQUEST_RUN | REQUEST_GOING, "supportsCompletionsRequest"},
+    {"exceptionInfo", THREAD, dap_exception_info, REQUEST_DEEP | REQUEST_RUN | REQUEST_GOING,
+     "supportsExceptionInfoRequest"},
+    {"locations", "{locationReference: int, ...}", dap_locations,
+     REQUEST_DEEP | REQUEST_RUN | REQUEST_GOING, NULL},
+    {"loadedSources", "{...}", dap_loaded_sources, REQUEST_DEEP | REQUEST_RUN,
+     "supportsLoadedSourcesRequest"},
     {"source", "{sourceReference: int, source?: " SOURCE ", ...}", dap_source,
      REQUEST_DEEP | REQUEST_RUN, NULL},
 
@@ -65,6 +86,20 @@ const DapRequest dap_requests[] = {
     {"stepIn", STEP, dap_step_in, REQUEST_DEEP | REQUEST_RUN | REQUEST_GOING, NULL},
     {"stepOut", STEP, dap_step_out, REQUEST_DEEP | REQUEST_RUN | REQUEST_GOING, NULL},
     {"pause", THREAD, dap_pause, REQUEST_DEEP | REQUEST_RUN | REQUEST_GOING, NULL},
+    {"stepBack", STEP, dap_step_back, REQUEST_DEEP | REQUEST_RUN | REQUEST_GOING,
+     "supportsStepBack"},
+    {"reverseContinue", "{threadId: int, singleThread?: bool, ...}", dap_reverse_continue,
+     REQUEST_DEEP | REQUEST_RUN | REQUEST_GOING, NULL},
+    {"stepInTargets", "{frameId: int, ...}", dap_step_in_targets,
+     REQUEST_DEEP | REQUEST_RUN | REQUEST_GOING, "supportsStepInTargetsRequest"},
+    {"restartFrame", "{frameId: int, ...}", dap_restart_frame,
+     REQUEST_DEEP | REQUEST_RUN | REQUEST_GOING, "supportsRestartFrame"},
+    {"gotoTargets", "{source: " SOURCE ", line: int, column?: int, ...}", dap_goto_targets,
+     REQUEST_DEEP | REQUEST_RUN, "supportsGotoTargetsRequest"},
+    {"goto", "{threadId: int, targetId: int, ...}", dap_goto,
+     REQUEST_DEEP | REQUEST_RUN | REQUEST_GOING, NULL},
+    {"terminateThreads", "{threadIds?: [int], ...}", dap_terminate_threads,
+     REQUEST_DEEP | REQUEST_RUN | REQUEST_GOING, "supportsTerminateThreadsRequest"},
     {0},
 };
 
@@ -118,6 +153,29 @@ void dap_refuse(Dap *dap, const Error *err) {
     dap_say(dap, "important", "%s", err->msg);
 }
 
+/* ---- progress ---- */
+
+static void on_slow(uv_timer_t *timer) {
+    Dap *dap = timer->data;
+    const DapCall *call = dap->current;
+    if (!call || !dap->client.progress) return;
+    dap->progress = call->seq;
+    dap_tell(dap, "progressStart",
+             OBJECT(KEY("progressId", json_string_fmt("request-%lld", (long long)call->seq)),
+                    KEY("title", json_string_fmt("pawl: %s", call->command)),
+                    KEY("requestId", call->seq), KEY("cancellable", json_bool(true))));
+}
+
+static void end_progress(Dap *dap) {
+    uv_timer_stop(dap->slow);
+    if (dap->progress) {
+        dap_tell(
+            dap, "progressEnd",
+            OBJECT(KEY("progressId", json_string_fmt("request-%lld", (long long)dap->progress))));
+    }
+    dap->progress = 0;
+}
+
 /* ---- calls ---- */
 
 static void call_free(DapCall *call) {
@@ -144,6 +202,7 @@ static void finish(DapCall *call) {
     Dap *dap = call->dap;
     call->over = true;
     if (dap->current == call) {
+        end_progress(dap);
         dap->current = NULL;
     } else if (take_out(&dap->waiting, call)) {
         dap->nwaiting--;
@@ -202,6 +261,7 @@ static void forget(DapCall *call) {
 }
 
 void dap_forget_calls(Dap *dap) {
+    uv_timer_stop(dap->slow);
     if (dap->current) forget(dap->current);
     dap->current = NULL;
     for (DapCall *call; (call = dap->waiting);) {
@@ -351,6 +411,15 @@ static void begin(DapCall *call) {
     }
 }
 
+/* One that waits for somebody is shown as progress after a while; most are answered before they return. */
+static void begin_current(DapCall *call) {
+    Dap *dap = call->dap;
+    begin(call);
+    if (dap->current == call && dap->client.progress) {
+        uv_timer_start(dap->slow, on_slow, DAP_PROGRESS_MS, 0);
+    }
+}
+
 void dap_pump(Dap *dap) {
     if (dap->pumping) return;
     dap->pumping = true;
@@ -365,7 +434,7 @@ void dap_pump(Dap *dap) {
         dap->nwaiting--;
         next->next = NULL;
         dap->current = next;
-        begin(next);
+        begin_current(next);
     }
     dap->pumping = false;
 }

@@ -213,6 +213,11 @@ static Flow *load(Dap *dap, Json args, Error *err) {
 
 /* ---- opening: what follows once there is a run ---- */
 
+static bool is_under_way(const Dap *dap) {
+    return dap->thread && (dap->phase == DAP_OPEN || dap->phase == DAP_GOING) &&
+           dap->settled_code < 0 && !dap->post_mortem;
+}
+
 static void listen_to(Dap *dap) {
     dap->closed = false;
     dap->events = client_events(dap->place,
@@ -226,9 +231,16 @@ static void opened(DapCall *call) {
     bool local = client_host(dap->place) != NULL;
     bool here = local && !client_is_elsewhere(dap->place, dap->thread);
     Json pid = here ? json_int(uv_os_getpid()) : json_none();
+    if (dap->restarting) { /* the client has said its breakpoints */
+        dap->restarting = false;
+        dap->phase = DAP_GOING;
+        dap_tell_standing(dap);
+        dap_answer(call, json_none());
+        json_unref(name);
+        return;
+    }
     dap->phase = DAP_OPEN;
     const char *how = dap->launched ? "launch" : "attach";
-    call->number = 0;
     dap_answer(call, json_none());
     dap_tell(dap, "process",
              OBJECT(KEY("name", json_kind(name) == JSON_STRING ? name : json_string_c("run")),
@@ -329,7 +341,7 @@ static void launch(DapCall *call, Json args) {
             OBJECT(KEY("definition", flow ? flow_definition(flow) : json_none()),
                    KEY("workflow", workflow),
                    KEY("version", json_ref(json_object_get_c(args, "version"))),
-                   KEY("thread", json_object_text(args, "thread")),
+                   KEY("thread", dap->restarting ? NULL : json_object_text(args, "thread")),
                    KEY("input", json_ref(json_object_get_c(args, "input"))),
                    KEY("mode", json_object_text(args, "mode")), KEY("replay", replay_json(args)),
                    KEY("debug", debug_json(dap, true))),
@@ -377,6 +389,41 @@ void dap_attach(DapCall *call) {
     if (is_first(call)) attach(call, call->args);
 }
 
+/* ---- restart ---- */
+
+/* call->kept: what the new run is begun with. */
+static void begin_again(DapCall *call, Json answer) {
+    Dap *dap = call->dap;
+    bool launched = dap->launched;
+    json_unref(answer);
+    dap_close_run(dap);
+    dap->phase = DAP_GREETED;
+    dap->restarting = true;
+    if (launched) {
+        launch(call, call->kept);
+    } else {
+        attach(call, call->kept);
+    }
+}
+
+/* The arguments of a new launch may be wrapped, as the protocol has it, or bare; without any it is begun as before. The name of
+ * a run that was launched is taken by now: the new one has another. */
+void dap_restart(DapCall *call) {
+    Dap *dap = call->dap;
+    Json wrapped = json_object_get_c(call->args, "arguments");
+    Json given = json_kind(wrapped) == JSON_OBJECT ? wrapped : call->args;
+    bool said = !json_is_none(json_object_get_c(given, "program")) ||
+                !json_is_none(json_object_get_c(given, "workflow")) ||
+                !json_is_none(json_object_get_c(given, "thread")) ||
+                !json_is_none(json_object_get_c(given, "run"));
+    call->kept = json_ref(said ? given : dap->config);
+    if (dap->launched && is_under_way(dap)) {
+        dap_try(call, "abort", json_none(), begin_again);
+    } else {
+        begin_again(call, json_none());
+    }
+}
+
 /* ---- configurationDone ---- */
 
 void dap_configuration_done(DapCall *call) {
@@ -417,11 +464,13 @@ void dap_close_run(Dap *dap) {
     json_clear(&dap->config);
     json_clear(&dap->workflow);
     json_clear(&dap->wanted_node);
+    json_clear(&dap->targets);
     mem_free(dap->thread);
     dap->thread = NULL;
     dap->place = NULL;
     dap->settled_code = -1;
-    dap->stopped = dap->begins = dap->post_mortem = false;
+    dap->stopped = dap->begins = dap->post_mortem = dap->moving = dap->asks = dap->failed = false;
+    dap->stop_reason = NULL;
 }
 
 /* ---- leaving ---- */
@@ -490,11 +539,6 @@ static void on_parted(DapCall *call, Json answer) {
     say_goodbye(call);
 }
 
-static bool is_under_way(const Dap *dap) {
-    return dap->thread && (dap->phase == DAP_OPEN || dap->phase == DAP_GOING) &&
-           dap->settled_code < 0 && !dap->post_mortem;
-}
-
 void dap_disconnect(DapCall *call) {
     Dap *dap = call->dap;
     Json said = json_object_get_c(call->args, "terminateDebuggee");
@@ -529,6 +573,9 @@ void dap_cancel(DapCall *call) {
     Error err = ERROR_INIT;
     Dap *dap = call->dap;
     int64_t seq = dap_int(call->args, "requestId", 0);
+    const char *progress = json_object_text(call->args, "progressId");
+    long long shown;
+    if (!seq && progress && sscanf(progress, "request-%lld", &shown) == 1) seq = shown;
     DapCall *meant = seq ? dap_call_of(dap, seq) : NULL;
     error_set(&err, ERR_CANCELLED, "The request was cancelled.");
     dap_answer(call, json_none());

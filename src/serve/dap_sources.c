@@ -21,6 +21,7 @@ typedef struct SourceFile {
 } SourceFile;
 
 struct Sources {
+    Json main;
     SourceFile *files;
     size_t nfiles;
     SourceNode *nodes;
@@ -106,6 +107,7 @@ static bool has_text(const char *path, Json text) {
 Sources *sources_new(Json definition, const char *folder) {
     Sources *s = mem_zalloc(sizeof *s);
     Json files = json_object_get_c(definition, "files"), name, text;
+    s->main = json_ref(json_object_get_c(definition, "main"));
     s->files = mem_zalloc((json_object_len(files) + 1) * sizeof *s->files);
     for (size_t pos = 0; json_object_next(files, &pos, &name, &text);) {
         SourceFile *file = &s->files[s->nfiles++];
@@ -132,6 +134,7 @@ static void drop_nodes(Sources *s) {
 void sources_free(Sources *s) {
     if (!s) return;
     drop_nodes(s);
+    json_unref(s->main);
     for (size_t i = 0; i < s->nfiles; i++) {
         json_unref(s->files[i].name);
         json_unref(s->files[i].text);
@@ -140,6 +143,10 @@ void sources_free(Sources *s) {
     }
     mem_free(s->files);
     mem_free(s);
+}
+
+const char *sources_main(const Sources *s) {
+    return json_string_data(&s->main);
 }
 
 size_t sources_files(const Sources *s) {

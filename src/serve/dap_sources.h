@@ -40,6 +40,7 @@ const SourceNode *sources_node(const Sources *s, size_t i);
 /* The first node of that name; NULL: there is none. */
 const SourceNode *sources_named(const Sources *s, Json name);
 
+const char *sources_main(const Sources *s); /* the workflow's own file */
 size_t sources_files(const Sources *s);
 const char *sources_file(const Sources *s, size_t i);      /* as the run names it */
 size_t sources_number(const Sources *s, const char *file); /* SIZE_MAX: there is no such file */

@@ -119,7 +119,7 @@ static Json level_json(Dap *dap, const DapCall *call, Json frame, size_t i) {
                  .frame = dap_int(level, "frame", 0),
                  .depth = i ? dap_int(level, "depth", 0) : 0,
                  .top = i == 0,
-                 .from = i,
+                 .from = !i && json_string_is(json_object_get_c(frame, "position"), "before"),
                  .value = i ? json_none() : json_ref(json_object_get_c(frame, "error"))});
     Json out = OBJECT(KEY("id", id), KEY("name", level_name(level, title)));
     out = place_json(dap, out, level);
@@ -229,6 +229,35 @@ void dap_scopes(DapCall *call) {
     }
     json_unref(level.value);
     dap_answer(call, OBJECT(KEY("scopes", list)));
+}
+
+/* ---- what failed ---- */
+
+static void on_failed(DapCall *call, Json answer) {
+    Json error = json_object_get_c(json_object_get_c(answer, "frame"), "error");
+    const char *kind = json_object_text(error, "kind"),
+               *message = json_object_text(error, "message");
+    const char *trace = json_object_text(error, "traceback");
+    if (!trace) trace = json_object_text(error, "stderr");
+    if (!message) {
+        dap_fail_with(call, "Nothing has failed in thread %lld.", (long long)call->number);
+    } else {
+        Json details =
+            OBJECT(KEY("message", message), KEY("typeName", kind), KEY("stackTrace", trace));
+        dap_answer(call,
+                   OBJECT(KEY("exceptionId", kind ? kind : "error"), KEY("description", message),
+                          KEY("breakMode", "unhandled"), KEY("details", details)));
+    }
+    json_unref(answer);
+}
+
+void dap_exception_info(DapCall *call) {
+    call->number = dap_int(call->args, "threadId", 0);
+    if (dap_thread(call->dap, call->number)) {
+        dap_ask(call, "stack", OBJECT(KEY("frame", call->number)), on_failed);
+    } else {
+        dap_fail_with(call, "There is no thread %lld.", (long long)call->number);
+    }
 }
 
 /* ---- sources ---- */

@@ -6,7 +6,10 @@
  *
  * A page has as many children as the client asks for. Where it asks for all of a large container, or where that is an object,
  * whose children clients do not page, it gets *parts*: pseudo-variables that stand for a hundred children each, or for
- * a hundred parts. */
+ * a hundred parts.
+ *
+ * What is set is pending until the frame goes on, and is seen at once: `set` of the session does both. The session tells
+ * that too (`changed`), which becomes `invalidated` for the client, whoever set it. */
 #include "dap_inside.h"
 
 #include "ascii.h"
@@ -147,6 +150,20 @@ static Json path_with(Json path, Json key) {
     return json_array_push(path, json_ref(key));
 }
 
+/* Where a value was written last can be asked for of what a level has under a name now. 0: it cannot. */
+static int64_t location_of(Dap *dap, const Handle *h, Json path) {
+    if (h->kind != HANDLE_PATH || h->checkpoint || json_array_len(path) != 1) return 0;
+    return handles_add(&dap->handles, (Handle){.kind = HANDLE_PLACE,
+                                               .thread = h->thread,
+                                               .frame = h->frame,
+                                               .depth = h->depth,
+                                               .path = json_ref(path)});
+}
+
+static Json with_location(Json variable, int64_t location) {
+    return location ? OBJECT_ADD(variable, KEY("valueLocationReference", location)) : variable;
+}
+
 static Json child_json(Dap *dap, const Handle *h, Json key, Json value) {
     size_t length = json_kind(value) == JSON_ARRAY    ? json_array_len(value)
                     : json_kind(value) == JSON_OBJECT ? json_object_len(value)
@@ -163,10 +180,11 @@ static Json child_json(Dap *dap, const Handle *h, Json key, Json value) {
         json_put(&child.path, json_ref(path));
         child.from = child.to = 0;
         child.array = json_kind(value) == JSON_ARRAY;
-        if (h->kind == HANDLE_VALUE) json_put(&child.value, json_ref(value));
+        if (h->kind != HANDLE_PATH) json_put(&child.value, json_ref(value));
         reference = handles_add(&dap->handles, child);
     }
     Json out = variable(dap, &shown, reference, evaluate);
+    out = with_location(out, location_of(dap, h, path));
     json_unref(path);
     json_unref(shown.type);
     json_unref(shown.text);
@@ -220,7 +238,7 @@ static Json listed_json(Dap *dap, const Handle *h, Json child) {
                    .length = dap_int(child, "length", 0)};
     Json path = path_with(json_ref(h->path), key);
     Json evaluate = expression_text(h, path);
-    int64_t reference = 0, location = 0;
+    int64_t reference = 0, location = location_of(dap, h, path);
     if (has_children(&shown)) {
         Handle inner = handle_copy(h);
         json_put(&inner.path, json_ref(path));
@@ -230,7 +248,7 @@ static Json listed_json(Dap *dap, const Handle *h, Json child) {
     }
     Json out = variable(dap, &shown, reference, evaluate);
     json_unref(path);
-    return location ? OBJECT_ADD(out, KEY("valueLocationReference", location)) : out;
+    return with_location(out, location);
 }
 
 static void on_page(DapCall *call, Json answer) {
@@ -275,6 +293,14 @@ static void look_at_path(DapCall *call, const Handle *h) {
 
 /* ---- scopes that are asked for when they are looked into ---- */
 
+/* A child that has a name, and is itself the whole that paths below it begin at. */
+static Json part_json(Dap *dap, const Handle *at, Json name, Json value) {
+    Json one = child_json(dap, at, name, value);
+    int64_t reference = dap_int(one, "variablesReference", 0);
+    if (reference) handles_begin(&dap->handles, reference);
+    return one;
+}
+
 static void on_config(DapCall *call, Json answer) {
     Dap *dap = call->dap;
     const Handle *found = handle_of(call);
@@ -283,16 +309,18 @@ static void on_config(DapCall *call, Json answer) {
         too_late(call);
         return;
     }
-    Handle at = {.kind = HANDLE_VALUE, .thread = found->thread};
-    static const char *const keys[][2] = {
-        {"resolved", "resolved"}, {"raw", "as written"}, {"error", "error"}};
+    static const struct {
+        const char *key, *name;
+        HandleKind kind;
+    } parts[] = {{"resolved", "resolved", HANDLE_VALUE},
+                 {"raw", "as written", HANDLE_WRITTEN},
+                 {"error", "error", HANDLE_VALUE}};
     Json list = json_array();
-    for (size_t i = 0; i < sizeof keys / sizeof *keys; i++) {
-        Json value = json_object_get_c(answer, keys[i][0]), name = json_string_c(keys[i][1]);
-        if (!json_is_none(value)) {
-            Json one = child_json(dap, &at, name, value);
-            list = json_array_push(list, json_object_remove(one, json_string_c("evaluateName")));
-        }
+    Handle level = *found;
+    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
+        Json value = json_object_get_c(answer, parts[i].key), name = json_string_c(parts[i].name);
+        Handle at = {.kind = parts[i].kind, .thread = level.thread, .frame = level.frame};
+        if (!json_is_none(value)) list = json_array_push(list, part_json(dap, &at, name, value));
         json_unref(name);
     }
     json_unref(answer);
@@ -400,7 +428,7 @@ void dap_variables(DapCall *call) {
     } else if (h->kind == HANDLE_LAZY) {
         Handle at = *h;
         look_lazily(call, &at);
-    } else if (h->kind == HANDLE_VALUE) {
+    } else if (h->kind == HANDLE_VALUE || h->kind == HANDLE_WRITTEN) {
         Handle at = handle_copy(h);
         answer_value(call, &at, at.value);
         handle_clear(&at);
@@ -412,7 +440,7 @@ void dap_variables(DapCall *call) {
 /* ---- evaluate ---- */
 
 /* The level that a request is about: of its stack frame, or of the thread that was told of last. */
-static bool level_of(DapCall *call, Handle *out) {
+bool dap_level(DapCall *call, Handle *out) {
     Dap *dap = call->dap;
     int64_t id = dap_int(call->args, "frameId", 0);
     const Handle *found = id ? handles_find(&dap->handles, id) : NULL;
@@ -449,7 +477,7 @@ static size_t result_chars(const DapCall *call) {
 static void answer_computed(DapCall *call, Json value, Json expression) {
     Dap *dap = call->dap;
     Handle level;
-    if (!level_of(call, &level)) {
+    if (!dap_level(call, &level)) {
         json_unref(value);
         return;
     }
@@ -511,7 +539,7 @@ static void evaluate(DapCall *call, const Handle *level) {
 static void on_looked(DapCall *call, Json answer) {
     Dap *dap = call->dap;
     Handle level;
-    if (!level_of(call, &level)) {
+    if (!dap_level(call, &level)) {
         json_unref(answer);
         return;
     }
@@ -550,9 +578,17 @@ static Json plain_path(const DapCall *call, Json expression) {
     return inspect_path(expression, NULL);
 }
 
+bool dap_print(DapCall *call, const char *line) {
+    Json expression = json_string_c(line + strcspn(line, " ") + 0);
+    call->args = json_object_with(call->args, "expression", expression);
+    call->args = json_object_with(call->args, "context", json_string_c("console"));
+    dap_evaluate(call);
+    return true;
+}
+
 void dap_evaluate(DapCall *call) {
     Handle level;
-    if (!level_of(call, &level)) return;
+    if (!dap_level(call, &level) || dap_console(call)) return;
     Json expression = json_object_get_c(call->args, "expression");
     Json path = is_context(call, "clipboard") ? json_none() : plain_path(call, expression);
     if (json_is_none(path)) {
@@ -563,4 +599,167 @@ void dap_evaluate(DapCall *call) {
                            KEY("preview", json_int(DAP_PREVIEW))),
                 on_looked);
     }
+}
+
+/* ---- setting ---- */
+
+/* What is to be set: call->kept = {path, operation, frame}; call->list = the value. */
+static void on_set(DapCall *call, Json answer) {
+    Dap *dap = call->dap;
+    Json value = call->list, path = json_object_get_c(call->kept, "path");
+    const Handle *found = handles_find(&dap->handles, dap_int(call->kept, "handle", 0));
+    bool array = json_kind(value) == JSON_ARRAY;
+    size_t n = array ? json_array_len(value) : json_object_len(value);
+    Json type = json_string_c(json_kind_name(json_kind(value)));
+    int64_t reference = 0;
+    if (found && n && (array || json_kind(value) == JSON_OBJECT)) {
+        Handle child = handle_copy(found);
+        json_put(&child.path, json_ref(path));
+        if (child.kind == HANDLE_WRITTEN) json_put(&child.value, json_ref(value));
+        child.kind = child.kind == HANDLE_LEVEL ? HANDLE_PATH : child.kind;
+        child.from = child.to = 0;
+        child.array = array;
+        reference = handles_add(&dap->handles, child);
+    }
+    Json out = OBJECT(KEY("value", shown_text(value, DAP_PREVIEW)),
+                      KEY("type", dap->client.types ? json_ref(type) : json_none()),
+                      KEY("variablesReference", reference));
+    out = reference ? with_counts(dap, out, type, (int64_t)n) : out;
+    json_unref(type);
+    json_unref(answer);
+    dap_answer(call, out);
+}
+
+static void set_value(DapCall *call) {
+    bool config = dap_bool(call->kept, "config");
+    dap_ask(call, config ? "config_set" : "set",
+            OBJECT(KEY("path", json_ref(json_object_get_c(call->kept, "path"))),
+                   KEY("frame", json_ref(json_object_get_c(call->kept, "frame"))),
+                   KEY("value", json_ref(call->list))),
+            on_set);
+}
+
+/* It was no JSON: the first output of an expression, then. */
+static void on_value(DapCall *call, Json answer) {
+    Json results = json_object_get_c(answer, "results");
+    const char *text = json_object_text(call->args, "value");
+    if (!json_array_len(results)) {
+        dap_fail_with(
+            call, "`%.200s` is no JSON (a text has its quotes, as \"text\"), nor an expression: %s",
+            text, json_is_none(answer) ? call->err.msg : "it has no output.");
+    } else {
+        json_put(&call->list, json_ref(json_array_get(results, 0)));
+        set_value(call);
+    }
+    json_unref(answer);
+}
+
+/* The handle that the path begins at is a level, a path or a part of the config. Consumes the path. */
+static void set_at(DapCall *call, int64_t handle, Json path) {
+    const Handle *h = handles_find(&call->dap->handles, handle);
+    Json text = json_object_get_c(call->args, "value");
+    call->kept = OBJECT(KEY("path", path), KEY("handle", handle), KEY("frame", h->frame),
+                        KEY("config", json_bool(h->kind == HANDLE_WRITTEN)));
+    call->list = json_parse(json_string_data(&text), json_string_len(text),
+                            &(JsonParseOptions){.strict = true, .max_depth = WIRE_DEPTH_MAX}, NULL);
+    if (!json_is_none(call->list)) {
+        set_value(call);
+    } else {
+        dap_try(
+            call, "evaluate",
+            OBJECT_ADD(level_args(h), KEY("expression", json_ref(text)), KEY("limit", json_int(1))),
+            on_value);
+    }
+}
+
+/* Whether what a handle is about can be changed; false after saying why not. */
+static bool can_set(DapCall *call, const Handle *h) {
+    if (!h) {
+        too_late(call);
+    } else if (h->checkpoint) {
+        dap_fail_with(call, "This is what was seen then: `Step Back` goes there, to change it.");
+    } else if ((h->kind == HANDLE_PATH || h->kind == HANDLE_LEVEL) && !h->top) {
+        dap_fail_with(call, "Only what the node at the top of the stack sees can be changed.");
+    } else if (h->kind != HANDLE_PATH && h->kind != HANDLE_LEVEL && h->kind != HANDLE_WRITTEN) {
+        dap_fail_with(call,
+                      "This is a result, and no variable: the state can be changed, and the node's "
+                      "config as it is written.");
+    } else {
+        return true;
+    }
+    return false;
+}
+
+/* A child by the name that it is listed with: a key, or "[3]" of an array. Given; JSON_NONE: there is none. */
+static Json key_of(const Handle *h, Json name) {
+    if (!h->array) return json_ref(name);
+    const char *text = json_string_data(&name);
+    size_t len = json_string_len(name), brackets = text[0] == '[' && text[len - 1] == ']';
+    Json number = json_number_parse(text + brackets, len - 2 * brackets);
+    if (json_tag(number) == JSON_TAG_INT) return number;
+    json_unref(number);
+    return json_none();
+}
+
+void dap_set_variable(DapCall *call) {
+    const Handle *h = handle_of(call);
+    if (!can_set(call, h)) return;
+    Json name = json_object_get_c(call->args, "name");
+    Json key = json_string_len(name) ? key_of(h, name) : json_none();
+    if (json_is_none(key)) {
+        dap_fail_with(call, "There is no child `%.100s`.", json_object_text(call->args, "name"));
+        return;
+    }
+    Json path = path_with(json_kind(h->path) == JSON_ARRAY ? json_ref(h->path) : json_array(), key);
+    json_unref(key);
+    set_at(call, dap_int(call->args, "variablesReference", 0), path);
+}
+
+/* The path in an expression, with its first dot or without. Given; JSON_NONE with a sentence: it is none. */
+void dap_set_expression(DapCall *call) {
+    Dap *dap = call->dap;
+    Error err = ERROR_INIT;
+    Handle level;
+    Json path = inspect_path(json_object_get_c(call->args, "expression"), &err);
+    if (json_is_none(path)) {
+        dap_fail_with(call, "Only a path can be set, as .a.b[0]: %s", err.msg);
+        return;
+    }
+    bool there = dap_level(call, &level);
+    if (!there || !can_set(call, &level)) {
+        json_unref(path);
+        return;
+    }
+    set_at(call, handles_add(&dap->handles, level), path);
+}
+
+/* ---- where a value was written ---- */
+
+static void on_written(DapCall *call, Json answer) {
+    Dap *dap = call->dap;
+    const char *file = json_object_text(answer, "file"), *node = json_object_text(answer, "node");
+    Json source = file ? sources_json(dap->sources, file, dap->client.uris) : json_none();
+    if (!json_is_none(source)) {
+        dap_answer(call,
+                   OBJECT(KEY("source", source), KEY("line", json_int(dap_int(answer, "line", 1) -
+                                                                      dap->client.lines_at_0))));
+    } else if (node) {
+        dap_fail_with(call, "`%s` wrote it, which is not in the workflow's files.", node);
+    } else {
+        dap_fail_with(call, "It was there when the run began, as far as its record goes back.");
+    }
+    json_unref(answer);
+}
+
+void dap_locations(DapCall *call) {
+    const Handle *h =
+        handles_find(&call->dap->handles, dap_int(call->args, "locationReference", 0));
+    if (!h || h->kind != HANDLE_PLACE) {
+        too_late(call);
+        return;
+    }
+    dap_ask(call, "written",
+            OBJECT(KEY("path", json_ref(h->path)), KEY("frame", h->frame),
+                   KEY("depth", h->depth ? json_int(h->depth) : json_none())),
+            on_written);
 }

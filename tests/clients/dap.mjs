@@ -2,7 +2,9 @@
 //
 //   tests/clients/run dap.mjs PAWL
 
-import {Broken, holds, runAll, same, until} from './tap.mjs';
+import {once} from 'node:events';
+import {createServer} from 'node:net';
+import {holds, runAll, same, until} from './tap.mjs';
 import {hasSchema, withAdapter} from './dap_adapter.mjs';
 
 const PAWL = process.argv[2];
@@ -89,6 +91,14 @@ const cases = {
     await a.ask('continue', {threadId: 1});
     same(await a.event('exited'), {exitCode: 0}, 'the end');
     await a.event('terminated');
+  }),
+
+  'a breakpoint at the first node is hit, too': () => withAdapter(PAWL, {files}, async a => {
+    await a.begin({program: 'flow.yaml'}, {breakpoints: {'flow.yaml': [{line: 4}]}});
+    same((await a.stop()).reason, 'breakpoint', 'the reason');
+    same(await a.at(), 'flow.yaml:4 one', 'the place');
+    same((await a.go('next')).reason, 'step', 'and stepped on from');
+    same(await a.at(), 'flow.yaml:6 two', 'the next place');
   }),
 
   'DebugClient\'s own scenario of a breakpoint': () => withAdapter(PAWL, {files}, async a => {
@@ -387,6 +397,356 @@ const cases = {
         same(await b.at(), 'flow.yaml:6 two', 'the place');
       });
     }),
+
+  'stepping back, changing the state, and going on another way': () => withAdapter(PAWL, {files}, async a => {
+    await a.begin({program: 'flow.yaml'}, {breakpoints: {'flow.yaml': [{line: 10}]}});
+    await a.stop();
+    same((await a.values()).count, '1', 'before');
+    same((await a.go('stepBack')).reason, 'step', 'the reason');
+    same(await a.at(), 'flow.yaml:6 two', 'one step back');
+    const {variablesReference} = await a.scope('State');
+    const set = await a.ask('setVariable', {variablesReference, name: 'count', value: '.count + 40'});
+    same([set.value, set.type], ['41', 'number'], 'what was set');
+    await a.event('invalidated', body => body.areas.includes('variables'));
+    same((await a.values()).count, '41', 'is seen at once');
+    await a.go('continue');
+    same((await a.values()).said.includes('count is 41'), true, 'the node saw it');
+    await a.breakpoints('flow.yaml', []);
+    same((await a.go('reverseContinue')).reason, 'step', 'back to the beginning, without a breakpoint on the way');
+    same(await a.at(), 'flow.yaml:4 one', 'the place');
+  }),
+
+  'reverseContinue goes to the last place where a breakpoint would have stopped it': () =>
+    withAdapter(PAWL, {files}, async a => {
+      const set = await a.begin({program: 'flow.yaml', stopOnEntry: true}, {breakpoints: {'flow.yaml': [{line: 4}]}});
+      await a.stop();
+      await a.go('next');
+      await a.go('next');
+      const stop = await a.go('reverseContinue');
+      same([stop.reason, stop.hitBreakpointIds], ['breakpoint', [set['flow.yaml'][0].id]], 'the stop');
+      same(await a.at(), 'flow.yaml:4 one', 'the place');
+    }),
+
+  'setting values: deep inside, by an expression, in the config, and what cannot be set': () =>
+    withAdapter(PAWL, {files}, async a => {
+      await a.begin({program: 'nested.yaml', input: {deep: {list: [1, {x: null}]}}},
+        {breakpoints: {'parts/inner.yaml': [{line: 3}]}});
+      await a.stop();
+      const stack = await a.stack();
+      const outer = await a.scope('State', 1, 1);
+      const refused = await a.refused('setVariable', {variablesReference: outer.variablesReference, name: 'n', value: '7'});
+      holds(refused.includes('top of the stack'), `only the top can be changed: ${refused}`);
+      await a.go('stepBack');
+      await a.go('stepBack');
+      same(await a.at(), 'nested.yaml:4 first', 'outside again');
+      const top = (await a.stack())[0].id;
+      const set = await a.ask('setExpression', {expression: '.deep.list[1].x', value: '{"y": [true]}', frameId: top});
+      same(set.value, '{"y":[true]}', 'what was set');
+      same((await a.variables(set.variablesReference))[0].name, 'y', 'and can be looked into');
+      same((await a.evaluate('.deep.list[1].x.y[0]', {frameId: top})).result, 'true', 'is there');
+      const state = await a.variables((await a.scope('State')).variablesReference);
+      const list = (await a.variables(state.find(one => one.name === 'deep').variablesReference))[0];
+      same((await a.ask('setVariable', {variablesReference: list.variablesReference, name: '[0]', value: '"text"'})).value,
+        '"text"', 'an element');
+      holds((await a.refused('setVariable', {variablesReference: list.variablesReference, name: 'x', value: '1'}))
+        .includes('no child'), 'an array has no such element');
+      holds((await a.refused('setExpression', {expression: '.a + 1', value: '1', frameId: top})).includes('path'), 'no path');
+      holds((await a.refused('setExpression', {expression: '.a', value: 'bare', frameId: top})).includes('quotes'), 'no value');
+      const result = await a.evaluate('[1, 2]', {frameId: top});
+      holds((await a.refused('setVariable', {variablesReference: result.variablesReference, name: '[0]', value: '1'}))
+        .includes('result'), 'a result is no variable');
+      const config = await a.variables((await a.scope('Node config')).variablesReference);
+      const written = config.find(one => one.name === 'as written');
+      await a.ask('setVariable', {variablesReference: written.variablesReference, name: 'jq', value: '"{n: 5}"'});
+      await a.go('next');
+      same((await a.values()).n, '5', 'the edited config was used');
+      void stack;
+    }),
+
+  'function, data and exception breakpoints, with conditions, hits and log messages': () =>
+    withAdapter(PAWL, {files}, async a => {
+      a.write('loop.yaml', `name: loop
+state: {tries: 0}
+nodes:
+  - {name: try, jq: '{tries: (.tries + 1)}'}
+  - {name: done, shell: 'echo done', output: said}
+edges:
+  - {from: __start__, to: try}
+  - {from: try, to: done, when: .tries == 9}
+  - {from: try, to: try}
+  - {from: done, to: __end__}
+`);
+      await a.open('launch', {program: 'loop.yaml'});
+      const functions = await a.ask('setFunctionBreakpoints', {breakpoints: [
+        {name: 'try', condition: '.tries == 2'}, {name: 'shell'}, {name: 'nowhere'}, {name: 'try', hitCondition: '5'}]});
+      same(functions.breakpoints.map(one => one.verified), [true, true, false, true], 'verified');
+      holds(functions.breakpoints[2].message.includes('nowhere'), 'why one is not');
+      const [, , bad] = (await a.ask('setBreakpoints', {source: {path: a.path('loop.yaml')}, breakpoints: [
+        {line: 4, logMessage: 'tried {.tries} times, {"so {to} say"}'}, {line: 5, condition: '.tries > 100'},
+        {line: 5, condition: '(('}]})).breakpoints;
+      same(bad.verified, false, 'a condition that is no jq');
+      holds(bad.message.length > 10, `and why: ${bad.message}`);
+      await a.ask('configurationDone');
+      let stop = await a.stop();
+      same([stop.reason, stop.hitBreakpointIds], ['function breakpoint', [functions.breakpoints[0].id]], 'the condition');
+      same((await a.values()).tries, '2', 'the state');
+      const logged = await a.event('output', body => body.category === 'console' && body.output.includes('tried'));
+      same(logged.output, 'try: tried 0 times, so {to} say\n', 'the log point');
+      const state = await a.scope('State');
+      const info = await a.ask('dataBreakpointInfo', {variablesReference: state.variablesReference, name: 'tries'});
+      same([info.dataId, info.canPersist, info.accessTypes], ['.tries', true, ['write']], 'the data');
+      same((await a.ask('dataBreakpointInfo', {name: '.tries + 1'})).dataId, null, 'what cannot be watched');
+      const data = await a.ask('setDataBreakpoints', {breakpoints: [{dataId: info.dataId, accessType: 'write', condition: '.tries > 3'}]});
+      await a.ask('setFunctionBreakpoints', {breakpoints: [{name: 'shell'}]});
+      stop = await a.go('continue');
+      same([stop.reason, stop.hitBreakpointIds, stop.text], ['data breakpoint', [data.breakpoints[0].id], '.tries: 3 → 4'], 'the change');
+      await a.ask('setDataBreakpoints', {breakpoints: []});
+      stop = await a.go('continue');
+      same([stop.reason, (await a.values()).tries], ['function breakpoint', '9'], 'all nodes of a kind');
+    }),
+
+  'exception filters with conditions, exceptionInfo, and retry from the console': () =>
+    withAdapter(PAWL, {files}, async a => {
+      a.write('retries.yaml', `name: retries
+nodes:
+  - {name: flaky, shell: 'echo trouble >&2; exit 3', retry: {attempts: 2, delay: 1ms}}
+`);
+      await a.open('launch', {program: 'retries.yaml'});
+      const {breakpoints} = await a.ask('setExceptionBreakpoints', {filters: ['timeout'],
+        filterOptions: [{filterId: 'error', condition: '.exit_code == 3'}, {filterId: 'unhandled', condition: '.exit_code == 4'},
+          {filterId: 'nonsense'}]});
+      same(breakpoints.map(one => one.verified), [true, true, true, false], 'verified');
+      holds((await a.refused('exceptionInfo', {threadId: 1})).includes('configurationDone'), 'not yet');
+      await a.ask('configurationDone');
+      const stop = await a.stop();
+      same([stop.reason, stop.hitBreakpointIds], ['exception', [breakpoints[1].id]], 'the first attempt');
+      const info = await a.ask('exceptionInfo', {threadId: 1});
+      same(info.exceptionId, 'exit', 'what it is');
+      holds(info.details.stackTrace.includes('trouble'), 'and what was written');
+      await a.go('continue');
+      holds((await a.evaluate('help retry', {context: 'repl'})).result.includes('retry'), 'help in the console');
+      await a.evaluate('skip {"stdout": "x"}', {context: 'repl'});
+      await a.event('terminated');
+    }),
+
+  'breakpointLocations, gotoTargets and goto': () => withAdapter(PAWL, {files}, async a => {
+    await a.begin({program: 'flow.yaml', stopOnEntry: true});
+    await a.stop();
+    const source = {path: a.path('flow.yaml')};
+    same((await a.ask('breakpointLocations', {source, line: 1, endLine: 20})).breakpoints,
+      [{line: 4, column: 5}, {line: 6, column: 5}, {line: 10, column: 5}], 'the locations');
+    same((await a.ask('breakpointLocations', {source, line: 5})).breakpoints, [], 'none in the midst of a node');
+    const {targets} = await a.ask('gotoTargets', {source, line: 11});
+    same([targets.length, targets[0].label, targets[0].line], [1, 'three (jq)', 10], 'the target');
+    const stop = await (await a.ask('goto', {threadId: 1, targetId: targets[0].id}), a.stop());
+    same(stop.reason, 'goto', 'the reason');
+    same(await a.at(), 'flow.yaml:10 three', 'the place');
+    holds((await a.refused('goto', {threadId: 1, targetId: 99})).includes('gotoTargets'), 'no such target');
+    same((await a.ask('gotoTargets', {source, line: 1})).targets, [], 'nothing begins before line 4');
+  }),
+
+  'stepInTargets chooses the branch that is shown': () => withAdapter(PAWL, {files}, async a => {
+    await a.begin({program: 'parallel.yaml', stopOnEntry: true});
+    await a.stop();
+    const [top] = await a.stack();
+    const {targets} = await a.ask('stepInTargets', {frameId: top.id});
+    same(targets.map(one => one.label), ['left', 'right'], 'the branches');
+    const stop = await a.go('stepIn', 1, {targetId: targets[1].id});
+    same(await a.at(stop.threadId), 'parallel.yaml:7 right', 'the one that was chosen');
+    const {threads} = await a.ask('threads');
+    const left = threads.find(one => one.id !== 1 && one.id !== stop.threadId);
+    same(await a.at(left.id), 'parallel.yaml:5 left', 'the other stands at its beginning');
+  }),
+
+  'restartFrame runs a node, or a workflow, from its beginning': () => withAdapter(PAWL, {files}, async a => {
+    await a.begin({program: 'nested.yaml'}, {breakpoints: {'parts/inner.yaml': [{line: 4, mode: 'after'}]}});
+    await a.stop();
+    let stack = await a.stack();
+    same((await a.values()).n, '202', 'after the node');
+    await a.ask('restartFrame', {frameId: stack[0].id});
+    same((await a.stop()).reason, 'restart', 'the reason');
+    same([await a.at(), (await a.values()).n], ['inner.yaml:4 double', '101'], 'before the node');
+    stack = await a.stack();
+    await a.ask('restartFrame', {frameId: stack[0].id});
+    same((await a.stop()).reason, 'restart', 'it has not begun: it stands there already');
+    stack = await a.stack();
+    await a.ask('restartFrame', {frameId: stack[1].id});
+    await a.stop();
+    same(await a.at(), 'nested.yaml:5 inside', 'before the workflow');
+    await a.go('stepIn');
+    same(await a.at(), 'inner.yaml:3 add', 'and into it again');
+    stack = await a.stack();
+    same(stack.at(-1).canRestart, false, 'the run itself has its own way');
+    holds((await a.refused('restartFrame', {frameId: stack.at(-1).id})).length > 10, 'and says so');
+  }),
+
+  'restart begins anew, with wrapped and with bare arguments, and keeps the breakpoints': () =>
+    withAdapter(PAWL, {files}, async a => {
+      const set = await a.begin({program: 'flow.yaml', thread: 'mine'}, {breakpoints: {'flow.yaml': [{line: 6}]}});
+      await a.stop();
+      await a.ask('restart', {});
+      let stop = await a.stop();
+      same(stop.hitBreakpointIds, [set['flow.yaml'][0].id], 'the same breakpoint');
+      await a.ask('restart', {arguments: {program: a.path('flow.yaml'), input: {count: 70}}});
+      stop = await a.stop();
+      same((await a.values()).count, '71', 'with other arguments');
+      await a.ask('restart', {program: a.path('nested.yaml'), stopOnEntry: true});
+      same((await a.stop()).reason, 'entry', 'bare ones');
+      same(await a.at(), 'nested.yaml:4 first', 'another workflow');
+      same(a.messages.filter(one => one.event === 'terminated').length, 0, 'nobody was told that it is over');
+      const runs = JSON.parse(a.command('runs', '--json'));
+      same(runs.map(one => one.status), ['paused', 'cancelled', 'cancelled', 'cancelled'], 'the runs');
+    }),
+
+  'terminateThreads ends a branch, and the others go on': () => withAdapter(PAWL, {files}, async a => {
+    await a.begin({program: 'parallel.yaml'}, {breakpoints: {'parallel.yaml': [{line: 5}, {line: 9}]}});
+    const stop = await a.stop();
+    await a.ask('terminateThreads', {threadIds: [stop.threadId]});
+    await a.event('thread', body => body.reason === 'exited' && body.threadId === stop.threadId);
+    await a.go('continue');
+    same([await a.at(), (await a.values()).log], ['parallel.yaml:9 end', '["right","right_more"]'], 'what was left out');
+    await a.ask('terminateThreads', {threadIds: [1]});
+    await a.event('terminated');
+    same(JSON.parse(a.command('runs', '--json'))[0].status, 'cancelled', 'the first thread is the run');
+  }),
+
+  'completions have a place, in UTF-16, and know commands, nodes and paths': () => withAdapter(PAWL, {files}, async a => {
+    await a.begin({program: 'flow.yaml', stopOnEntry: true});
+    await a.stop();
+    const [top] = await a.stack();
+    const complete = async (text, more = {}) =>
+      (await a.ask('completions', {text, column: text.length + 1, frameId: top.id, ...more})).targets;
+    const [word] = await complete('"🐈🐈" + .wo');
+    same([word.label, word.start, word.length], ['word', 11, 2], 'a key of the state');
+    const commands = await complete('reverse');
+    holds(commands.some(one => one.label === 'reverse-continue' && one.start === 1 && one.length === 7), 'a command');
+    const nodes = await complete('goto th');
+    same(nodes.map(one => [one.label, one.start, one.length]), [['three', 6, 2]], 'a node');
+    const line = await complete('.x\n.cou', {line: 2, column: 5});
+    same(line.map(one => [one.label, one.start, one.length]), [['count', 2, 3]], 'the second line');
+    holds((await complete('len')).some(one => one.label.startsWith('length')), 'a function');
+  }),
+
+  'the console takes the commands of the prompt': () => withAdapter(PAWL, {files}, async a => {
+    await a.begin({program: 'flow.yaml', stopOnEntry: true});
+    await a.stop();
+    const repl = expression => a.evaluate(expression, {context: 'repl'});
+    same((await repl('print .count + 1')).result, '1', 'print');
+    same((await repl('.count')).result, '0', 'jq');
+    holds((await repl('break three if .count > 0')).result.includes('three'), 'break');
+    holds((await repl('info breakpoints')).result.includes('three'), 'info');
+    holds((await repl('set .count = 5')).result.includes('.count = 5'), 'set');
+    await a.event('invalidated');
+    await repl('continue');
+    await a.event('continued');
+    await a.stop();
+    same(await a.at(), 'flow.yaml:10 three', 'it went on');
+    await repl('back');
+    await a.event('continued');
+    await a.stop();
+    same(await a.at(), 'flow.yaml:6 two', 'it went back');
+    holds((await repl('history')).result.includes('one'), 'history');
+    holds((await a.refused('evaluate', {expression: 'quit', context: 'repl'})).includes('editor'), 'quit is not for here');
+    holds((await a.refused('evaluate', {expression: 'goto nowhere', context: 'repl'})).includes('nowhere'), 'errors');
+    same((await a.refused('evaluate', {expression: 'continue', context: 'watch'})).length > 5, true, 'no watch is a command');
+  }),
+
+  'a question of the run is told, and answered in the console': () => withAdapter(PAWL, {files}, async a => {
+    a.write('ask.yaml', `name: ask
+nodes:
+  - {name: sure, approval: {prompt: Go on?, options: [yes, no]}, output: said}
+  - {name: done, jq: '{}'}
+`);
+    await a.begin({program: 'ask.yaml'}, {breakpoints: {'ask.yaml': [{line: 4}]}});
+    const stop = await a.stop();
+    same(stop.reason, 'approval', 'the reason');
+    await a.event('output', body => body.output.includes('Go on?'));
+    await a.event('output', body => body.output.includes('answer yes'));
+    holds((await a.refused('continue', {threadId: 1})).includes('answer'), 'it cannot just go on');
+    await a.evaluate('answer yes', {context: 'repl'});
+    same((await a.stop()).reason, 'breakpoint', 'it goes on');
+    same(JSON.parse((await a.values()).said).decision, 'yes', 'with the answer');
+  }),
+
+  'locations: which node wrote a value last': () => withAdapter(PAWL, {files}, async a => {
+    await a.begin({program: 'nested.yaml'}, {breakpoints: {'nested.yaml': [{line: 9}]}});
+    await a.stop();
+    const state = await a.variables((await a.scope('State')).variablesReference);
+    const where = async name => a.ask('locations',
+      {locationReference: state.find(one => one.name === name).valueLocationReference});
+    same([(await where('n')).line, (await where('n')).source.name], [4, 'nested.yaml'], 'a node of its own');
+    same((await where('inner')).line, 5, 'the node that holds the workflow');
+    const word = state.find(one => one.name === 'word').valueLocationReference;
+    holds((await a.refused('locations', {locationReference: word})).includes('began'), 'what was there from the beginning');
+  }),
+
+  'sources: all files are listed, and one that is not here is given as text': () => withAdapter(PAWL, {files}, async a => {
+    await a.begin({program: 'nested.yaml', thread: 'gone'}, {breakpoints: {'parts/inner.yaml': [{line: 3}]}});
+    await a.stop();
+    same((await a.ask('loadedSources')).sources.map(one => one.path).sort(),
+      [a.path('nested.yaml'), a.path('parts/inner.yaml')], 'the files');
+    await a.finish({terminateDebuggee: false, suspendDebuggee: true});
+    a.write('parts/inner.yaml', '# another text\n');
+    await withAdapter(PAWL, {folder: a.folder}, async b => {
+      await b.begin({thread: 'gone'}, {how: 'attach'});
+      await b.stop();
+      const [top] = await b.stack();
+      holds(top.source.sourceReference > 0 && !top.source.path, 'the file is another one by now');
+      same((await b.ask('source', {sourceReference: top.source.sourceReference, source: top.source})).content, INNER, 'the text');
+      const [set] = (await b.ask('setBreakpoints', {source: top.source, breakpoints: [{line: 4}]})).breakpoints;
+      same([set.verified, set.line], [true, 4], 'a breakpoint in it');
+      await b.go('continue');
+      same((await b.stack())[0].line, 4, 'is hit');
+      holds((await b.refused('source', {sourceReference: 99})).length > 5, 'a text that is not there');
+    });
+  }),
+
+  'lines and columns that begin at 0, and paths as URIs': () => withAdapter(PAWL, {files}, async a => {
+    a.write('größe 🐈.yaml', 'name: größe\nnodes:\n  [{name: a, shell: "echo ü🐈🐈"},\n   {name: b, shell: "echo ü🐈🐈"}, {name: c, jq: "{}"}]\n');
+    await a.ask('initialize', {adapterID: 'pawl', linesStartAt1: false, columnsStartAt1: false, pathFormat: 'uri'});
+    const uri = `file://${encodeURI(a.path('größe 🐈.yaml'))}`;
+    await a.ask('launch', {program: uri});
+    const {breakpoints} = await a.ask('setBreakpoints', {source: {path: uri}, breakpoints: [{line: 3}]});
+    same([breakpoints[0].verified, breakpoints[0].line, breakpoints[0].source.path], [true, 3, uri], 'the breakpoint');
+    await a.ask('configurationDone');
+    await a.stop();
+    const [top] = await a.stack();
+    same([top.line, top.column, top.source.path, top.name], [3, 3, uri, 'b (shell)'], 'the place');
+    await a.go('next');
+    const [next] = await a.stack();
+    same([next.line, next.column, next.name], [3, 35, 'c (jq)'], 'a column behind what takes two units');
+  }),
+
+  'a cancelled request is answered, and what is slow is shown as progress': () => withAdapter(PAWL, {files}, async a => {
+    const silent = createServer(() => {}).listen(0, '127.0.0.1'); // takes connections and says nothing
+    await once(silent, 'listening');
+    await a.ask('initialize', {adapterID: 'pawl', supportsProgressReporting: true});
+    const attached = a.refused('attach', {thread: 'x', server: `http://127.0.0.1:${silent.address().port}`});
+    const waits = a.refused('stackTrace', {threadId: 1});
+    const start = await a.event('progressStart');
+    same(start.requestId, 2, 'the request');
+    await a.ask('cancel', {requestId: 3});
+    same(await waits, 'cancelled', 'one that waited');
+    await a.ask('cancel', {progressId: start.progressId});
+    same(await attached, 'cancelled', 'one that was under way');
+    same((await a.event('progressEnd')).progressId, start.progressId, 'the end of the progress');
+    await a.ask('cancel', {requestId: 12345}); // nothing to do is no error
+    silent.close();
+    silent.closeAllConnections?.();
+  }),
+
+  'noDebug just runs': () => withAdapter(PAWL, {files}, async a => {
+    const set = await a.begin({program: 'flow.yaml', noDebug: true}, {breakpoints: {'flow.yaml': [{line: 4}]}});
+    same(set['flow.yaml'][0].verified, false, 'breakpoints are not set');
+    same(await a.event('exited'), {exitCode: 0}, 'the end');
+  }),
+
+  'a misspelled word of the configuration is pointed out': () => withAdapter(PAWL, {files}, async a => {
+    await a.begin({program: 'flow.yaml', stopOnEnty: true, __sessionId: 'x', request: 'launch', type: 'pawl'});
+    await a.event('output', body => body.output.includes('stopOnEnty'));
+    same(a.messages.filter(one => one.event === 'output' && one.body.output.includes('means nothing')).length, 1, 'only that');
+    await a.event('terminated');
+  }),
 };
 
 if (!hasSchema) cases['messages fit the schema # SKIP there is no shared data: $PAWL_TEST_DATA says where'] = async () => {};
