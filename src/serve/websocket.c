@@ -19,6 +19,7 @@
  * inspect_state, get_diff; breakpoint_hit, exception, paused, resumed, completed. */
 #include "server_inside.h"
 
+#include "args.h"
 #include "json_error.h"
 #include "json_parse.h"
 #include "json_print.h"
@@ -290,9 +291,18 @@ static Json shaped(const TalkCall *c, Json answer) {
     return out;
 }
 
+/* Whoever takes a run for a debugger may attach in the next message, or ask as over REST: it is kept until then. */
+static void keep_session(const TalkCall *c, Json answer) {
+    bool opens = !strcmp(c->op->name, "run_open"),
+         starts = !strcmp(c->op->name, "run_start") && args_has(c->args, "debug");
+    const char *thread = json_object_text(answer, "thread");
+    if (thread && (opens || starts)) windows_keep(c->talk->server->windows, thread);
+}
+
 static void on_reply(void *ctx, Json answer, const Error *err) {
     TalkCall *c = ctx;
     Talk *t = c->talk;
+    if (t && !err) keep_session(c, answer);
     if (t && c->windowed) {
         windows_done(t->server->windows, json_object_text(c->args, "thread"), !err);
     }

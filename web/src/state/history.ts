@@ -34,12 +34,17 @@ export class History {
     return this.#by.get(n);
   }
 
-  /** True when it is new. */
-  add(one: Moment): boolean {
+  /**
+   * True when it is new. What an event told is put right by what the record says (`recorded`), and never the other way round:
+   * events do not say where a line was left.
+   */
+  add(one: Moment, recorded = false): boolean {
     const known = this.#by.get(one.n);
     if (known) {
-      Object.assign(known, {...one, changed: one.changed.length ? one.changed : known.changed,
-        parent: one.parent || known.parent});
+      if (recorded) {
+        Object.assign(known, one);
+        this.#parents.add(one.parent);
+      }
       return false;
     }
     this.#by.set(one.n, one);
@@ -62,7 +67,7 @@ export class History {
   /** From the first to `head`, along the parents. */
   line(head: number): Moment[] {
     const out: Moment[] = [];
-    for (let one = this.#by.get(head); one; one = this.#by.get(one.parent)) out.push(one);
+    for (let one = this.#by.get(head); one; one = one.parent < one.n ? this.#by.get(one.parent) : undefined) out.push(one);
     return out.reverse();
   }
 

@@ -127,6 +127,7 @@ export class RunStore {
   async attach(): Promise<boolean> {
     this.#leave?.();
     try {
+      await link.call('run_open', {thread: this.thread});
       await new Promise<void>((begun, refused) => {
         this.#leave = link.follow({thread: this.thread, attach: true, types: ['debug.session']}, () => {},
           problem => refused(new Refused(problem ?? {detail: 'The run was let go of.'})), () => begun());
@@ -182,7 +183,7 @@ export class RunStore {
     const answer = await link.call('run_history', from
       ? {thread: this.thread, from, limit: 10_000}
       : {thread: this.thread, last: HISTORY_READ});
-    for (const one of answer.checkpoints) this.history.add(History.of(one));
+    for (const one of answer.checkpoints) this.history.add(History.of(one), true);
     this.head = Math.max(answer.run.checkpoint ?? 0, this.history.last?.n ?? 0);
     this.showNodes();
     this.historyVersion++;
