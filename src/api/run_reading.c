@@ -10,6 +10,7 @@
 #include "flow.h"
 #include "folders.h"
 #include "image.h"
+#include "inspect.h"
 #include "json_build.h"
 #include "json_diff.h"
 #include "json_path.h"
@@ -393,6 +394,47 @@ Json stored_state(Store *store, Json args, Error *err) {
     }
     json_unref(state);
     json_unref(path);
+    stored_run_clear(&run);
+    return out;
+}
+
+/* As the session of a run answers `variables` and `search`; here nobody has to have the run. */
+const OperationArg run_variables_args[] = {
+    THREAD_ARG,
+    CHECKPOINT_ARG("checkpoint", "where it stands"),
+    {"path", ARG_PATH, .about = "what to look at; left out, everything"},
+    {"offset", ARG_INT, .about = "so many are passed over first", .min = 0, .max = ARG_COUNTING},
+    {"limit", ARG_INT, .about = "at most so many; left out, 100", .min = 1,
+     .max = INSPECT_PAGE_MAX},
+    {0}};
+
+const OperationArg run_search_args[] = {
+    THREAD_ARG,
+    CHECKPOINT_ARG("checkpoint", "where it stands"),
+    {"text", ARG_TEXT, .about = "part of a key or of a string, or a number", .required = true},
+    {"limit", ARG_INT, .about = "at most so many; left out, 50", .min = 1, .max = INSPECT_PAGE_MAX},
+    {0}};
+
+Json stored_variables(Store *store, Json args, Error *err) {
+    StoredRun run = {0};
+    Json out = json_none(), state = state_at(store, json_object_text(args, "thread"),
+                                             args_int(args, "checkpoint", 0), &run, err);
+    InspectPage page = {.offset = args_size(args, "offset", 0),
+                        .limit = args_size(args, "limit", 0)};
+    if (!json_is_none(state))
+        out = inspect_variables(state, json_object_get_c(args, "path"), &page, err);
+    json_unref(state);
+    stored_run_clear(&run);
+    return out;
+}
+
+Json stored_search(Store *store, Json args, Error *err) {
+    StoredRun run = {0};
+    Json out = json_none(), state = state_at(store, json_object_text(args, "thread"),
+                                             args_int(args, "checkpoint", 0), &run, err);
+    if (!json_is_none(state))
+        out = inspect_search(state, json_object_text(args, "text"), args_size(args, "limit", 0));
+    json_unref(state);
     stored_run_clear(&run);
     return out;
 }

@@ -247,11 +247,7 @@ const Operation session_operations[] = {
              {"preview", ARG_INT, .about = "characters of a preview; left out, 60", .min = 1,
               .max = INSPECT_PREVIEW_MAX},
              FRAME_ARG, DEPTH_ARG, CHECKPOINT_ARG),
-        debug_variables,
-        "{path: path, text: text, type: text, size: int, length?: int, value?: VALUE, preview?: text, "
-        "children?: [VARIABLE], offset?: int, total?: int, cut?: bool, "
-        "pending?: [{id: int, path: path, value?: VALUE}]}",
-        .past = &past_variables),
+        debug_variables, "VARIABLES", .past = &past_variables),
     ASK("summary", "show the keys with types and sizes", READ, "GET /debug/{thread}/summary",
         ARGS(FRAME_ARG, CHECKPOINT_ARG), debug_summary, "{keys: [VARIABLE], total: int, size: int}",
         .past = &past_summary),
@@ -259,10 +255,7 @@ const Operation session_operations[] = {
         ARGS({"text", ARG_TEXT, .about = "part of a key or of a string, or a number",
               .required = true},
              LIMIT_ARG("50", INSPECT_PAGE_MAX), FRAME_ARG, CHECKPOINT_ARG),
-        debug_search,
-        "{found: [{path: path, text: text, type: text, preview: text, where: \"key\"|\"value\"}], "
-        "more: bool}",
-        .past = &past_search),
+        debug_search, "FOUND", .past = &past_search),
     ASK("largest", "list the largest values", READ, "GET /debug/{thread}/largest",
         ARGS(LIMIT_ARG("10", INSPECT_LARGEST_MAX),
              {"min_size", ARG_INT, .about = "only those of at least so many bytes", .min = 1,

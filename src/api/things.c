@@ -81,6 +81,13 @@ const ShapeName thing_shapes[] = {
      "{node: text, kind: text, raw?: VALUE, expressions: [{path: path, text: text, line?: int, "
      "column?: int}], title?: text, resolved?: VALUE, error?: text, edited?: bool}"},
     {"VARIABLE", "{key: text|int, type: text, size: int, length?: int, preview: text}"},
+    {"VARIABLES",
+     "{path: path, text: text, type: text, size: int, length?: int, value?: VALUE, preview?: text, "
+     "children?: [VARIABLE], offset?: int, total?: int, cut?: bool, "
+     "pending?: [{id: int, path: path, value?: VALUE}]}"},
+    {"FOUND",
+     "{found: [{path: path, text: text, type: text, preview: text, where: \"key\"|\"value\"}], "
+     "more: bool}"},
     {"HISTORY_STEP",
      "{checkpoint: int, parent?: int, step: int, frame: int, node?: text, status: text, "
      "result?: \"success\"|\"failure\"|\"skipped\", at: time, by?: text, took?: int, paused: bool, injected: bool, "

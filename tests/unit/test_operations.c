@@ -104,6 +104,8 @@ static const Scenario scenarios[] = {
     {"run_interrupts", WAITING, "{}", NULL},
     {"run_logs", ENDED, "{'node': 'one', 'stream': 'stdout', 'last': 5}", NULL},
     {"run_state", ENDED, "{'path': ['n']}", NULL},
+    {"run_variables", ENDED, "{'path': ['n'], 'limit': 5}", NULL},
+    {"run_search", ENDED, "{'text': 'n'}", NULL},
     {"run_definition", ENDED, "{}", NULL},
     {"run_diff", ENDED, "{'checkpoint': 1, 'other': '$'}", NULL},
     {"run_compare", ENDED, "{'checkpoint': 2, 'other': '$'}", NULL},

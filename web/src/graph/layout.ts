@@ -58,7 +58,7 @@ async function withElk(nodes: GraphNode[], edges: GraphEdge[]): Promise<Placed> 
     'elk.layered.spacing.nodeNodeBetweenLayers': '20', 'elk.spacing.nodeNode': '16', 'elk.spacing.edgeNode': '10',
     'elk.spacing.edgeEdge': '10', 'elk.layered.spacing.edgeNodeBetweenLayers': '8', 'elk.edgeRouting': 'ORTHOGONAL',
     'elk.layered.nodePlacement.strategy': 'NETWORK_SIMPLEX', 'elk.layered.considerModelOrder.strategy': 'NODES_AND_EDGES',
-    'elk.layered.feedbackEdges': 'true', 'elk.padding': '[top=8,left=12,bottom=8,right=12]'}};
+    'elk.layered.feedbackEdges': 'true', 'elk.layered.cycleBreaking.strategy': 'MODEL_ORDER', 'elk.padding': '[top=8,left=12,bottom=8,right=12]'}};
   for (const one of nodes) {
     made.set(one.id, {id: one.id, ...one.holds ? {children: [], layoutOptions: {
       'elk.padding': `[top=${GROUP_TOP},left=${GROUP_PAD},bottom=${GROUP_PAD},right=${GROUP_PAD}]`}} : sizeOf(one)});

@@ -103,10 +103,8 @@ export function modelOf(drawing: Drawing): Model {
     if (last) model.edges.push({id: '(to cleanup)', from: last, to: '(cleanup)', label: 'always', error: true, parallel: false});
     work.push({nodes: drawing.cleanup, edges: null, file: drawing.file, parent: '(cleanup)'});
   }
-  for (const id of TERMS) {
-    model.nodes.push({id, name: '', kind: '', file: '', line: 0, parent: '', holds: false,
-      end: id === '__start__' ? 'start' : 'end'});
-  }
+  const term = (id: string, end: 'start' | 'end'): GraphNode => ({id, name: '', kind: '', file: '', line: 0, parent: '', holds: false, end});
+  model.nodes.unshift(term('__start__', 'start'));
   while (work.length && model.nodes.length < MOST) {
     const {nodes, edges, file, parent, parallel} = work.pop()!;
     const idOf = (name: string): string => TERMS.includes(name) && !parent ? name : parent ? `${parent}/${name}` : name;
@@ -142,6 +140,7 @@ export function modelOf(drawing: Drawing): Model {
         parallel: one.parallel ?? false});
     }
   }
+  model.nodes.push(term('__end__', 'end'));
   const known = new Set(model.nodes.map(one => one.id));
   model.edges = model.edges.filter(one => known.has(one.from) && known.has(one.to));
   return model;

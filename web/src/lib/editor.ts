@@ -42,13 +42,9 @@ const look = EditorView.theme({
   '.cm-tooltip': {background: 'var(--raised)', border: '1px solid var(--line-2)', borderRadius: 'var(--r-2)'},
 });
 
-/** The scrolling part is one stop for the keyboard: what it holds can be focused, and so it is not itself. */
-const focusableScroller = EditorView.editorAttributes.of({});
-
 export const common = (name: string): Extension => [
   lineNumbers(), yaml(), syntaxHighlighting(colours), look, drawSelection(), highlightActiveLine(), EditorView.lineWrapping,
-  keymap.of([...searchKeymap, ...defaultKeymap]), EditorView.contentAttributes.of({'aria-label': name}),
-  EditorView.scrollMargins.of(() => ({top: 4})), focusableScroller];
+  keymap.of([...searchKeymap, ...defaultKeymap]), EditorView.contentAttributes.of({'aria-label': name, tabindex: '0'})];
 
 export const reading: Extension = [EditorState.readOnly.of(true), EditorView.contentAttributes.of({'aria-readonly': 'true'})];
 

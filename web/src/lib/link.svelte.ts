@@ -31,6 +31,12 @@ export interface Following {
   attach?: boolean;
 }
 
+export interface Followed {
+  end(): void;
+  /** After it was over: from where it stopped. */
+  again(): void;
+}
+
 type State = 'connecting' | 'live' | 'waiting' | 'away' | 'signed out';
 
 interface Waiting {
@@ -112,15 +118,20 @@ class Link {
   }
 
   /** over: nothing more comes by itself, or (with a problem) it was refused. `begun` is told each time it has begun. */
-  follow(what: Following, tell: (event: Told) => void, over?: Follower['over'], begun?: () => void): () => void {
+  follow(what: Following, tell: (event: Told) => void, over?: Follower['over'], begun?: () => void): Followed {
     const follower: Follower = {what, tell, cursor: -1, number: 0, ...over ? {over} : {}, ...begun ? {begun} : {}};
     this.#followers.add(follower);
     if (this.state === 'live') this.#subscribe(follower);
-    return () => {
-      this.#followers.delete(follower);
-      if (!follower.number) return;
-      this.#byNumber.delete(follower.number);
-      this.#socket?.send(JSON.stringify({type: 'unsubscribe', data: {subscription: follower.number}}));
+    return {
+      end: () => {
+        this.#followers.delete(follower);
+        if (!follower.number) return;
+        this.#byNumber.delete(follower.number);
+        this.#socket?.send(JSON.stringify({type: 'unsubscribe', data: {subscription: follower.number}}));
+      },
+      again: () => {
+        if (!follower.number && this.state === 'live') this.#subscribe(follower);
+      },
     };
   }
 

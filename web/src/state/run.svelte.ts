@@ -6,7 +6,7 @@
 // debugger says that they are others: once for all that came together.
 import {SvelteMap} from 'svelte/reactivity';
 import type {BREAKPOINT, CHANGES, CONFIG, EDGE, FAILURE, FRAME, INJECTED, LEVEL, NODE, RUN, SESSION} from '$api';
-import {link, Refused, type Answer, type Args, type Operation, type Told} from '$lib/link.svelte';
+import {link, Refused, type Followed, type Answer, type Args, type Operation, type Told} from '$lib/link.svelte';
 import {ofFrame, type State} from '$lib/states';
 import {toasts} from '$lib/toasts.svelte';
 import {pathText, type Path} from '$lib/format';
@@ -37,6 +37,7 @@ export interface Pending {
 }
 
 const HISTORY_READ = 5000;
+const REST_MS = 3000; // between two looks at a run that waits: another process may go on with it
 const REFRESH_MS = 60; // between two questions of how things stand
 
 const ENDS: Record<string, State> = {completed: 'completed', failed: 'failed', skipped: 'skipped', cancelled: 'cancelled'};
@@ -80,8 +81,10 @@ export class RunStore {
 
   onpaused: ((frame: FRAME) => void) | null = null;
 
-  #ends: (() => void)[] = [];
-  #leave: (() => void) | null = null;
+  #ends: Followed[] = [];
+  #rests = false;
+  #looking: ReturnType<typeof setInterval> | undefined;
+  #leave: Followed | null = null;
   #queue: Told[] = [];
   #flushing = false;
   #refreshing = false;
@@ -118,14 +121,22 @@ export class RunStore {
 
   async open(debug: boolean): Promise<void> {
     this.debugging = debug;
-    this.#ends.push(link.follow({thread: this.thread}, event => this.#hear(event)));
+    // A run that waits tells nothing until somebody has answered: then it is listened to again.
+    const own = link.follow({thread: this.thread}, event => this.#hear(event), () => (this.#rests = true));
+    const all = link.follow({types: ['run']}, event => {
+      if (event.data.run === this.run?.run) this.#listen(own);
+    });
+    this.#ends.push(own, all);
+    this.#looking = setInterval(() => {
+      if (this.#rests && !document.hidden && link.state === 'live') this.#listen(own);
+    }, REST_MS);
     await this.#load(true);
     if (debug) await this.attach();
   }
 
   /** Takes the run for this page: its frames can be controlled from here, and it stays as long as the page does. */
   async attach(): Promise<boolean> {
-    this.#leave?.();
+    this.#leave?.end();
     try {
       await link.call('run_open', {thread: this.thread});
       await new Promise<void>((begun, refused) => {
@@ -143,10 +154,22 @@ export class RunStore {
     return this.debugging;
   }
 
+  #listen(own: Followed): void {
+    if (!this.#rests) return;
+    link.call('run_get', {thread: this.thread}).then(run => {
+      const moved = run.checkpoint !== this.run?.checkpoint || run.status !== this.run?.status;
+      if (!moved) return;
+      this.#rests = false;
+      own.again();
+      this.#setRun(run);
+    }).catch(() => {});
+  }
+
   close(): void {
     this.#closed = true;
-    this.#leave?.();
-    for (const end of this.#ends) end();
+    this.#leave?.end();
+    for (const one of this.#ends) one.end();
+    clearInterval(this.#looking);
     this.#ends = [];
   }
 

@@ -1,7 +1,7 @@
 // The list of runs: read in pages, the newest first, and again where an event says that a run is another.
 import {SvelteMap} from 'svelte/reactivity';
 import type {RUN} from '$api';
-import {link, Refused} from '$lib/link.svelte';
+import {link, Refused, type Followed} from '$lib/link.svelte';
 
 export type Filter = '' | 'running' | 'paused' | 'interrupted' | 'failed' | 'completed' | 'cancelled';
 
@@ -21,7 +21,7 @@ export class RunsStore {
   fresh = new SvelteMap<number, number>();
 
   #next: string | undefined;
-  #end: (() => void) | null = null;
+  #end: Followed | null = null;
   #asked = new Set<string>();
   #timer: ReturnType<typeof setTimeout> | undefined;
   #serial = 0;
@@ -35,7 +35,7 @@ export class RunsStore {
   }
 
   close(): void {
-    this.#end?.();
+    this.#end?.end();
     clearTimeout(this.#timer);
   }
 

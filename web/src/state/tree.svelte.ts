@@ -21,6 +21,14 @@ export interface Row {
   more?: {path: Path; have: number; total: number}; // a row that reads on
 }
 
+/** record: of a run as the store has it; nobody has to have it. */
+export interface Asking {
+  thread: string;
+  frame?: number;
+  checkpoint?: number;
+  record: boolean;
+}
+
 const PAGE = 100, SMALL = 400;
 
 const typeOf = (value: unknown): string => value === null ? 'null' : Array.isArray(value) ? 'array' : typeof value;
@@ -37,11 +45,11 @@ export class Tree {
   children = new SvelteMap<string, {leaves: Leaf[]; total: number}>();
   size = $state(0);
   problem = $state('');
-  #asking = {} as {thread: string; frame?: number; checkpoint?: number};
+  #asking = {} as Asking;
   #serial = 0;
 
   /** What is shown is of something else: reads anew what is open; what was there stays until then. */
-  async of(asking: {thread: string; frame?: number; checkpoint?: number}): Promise<void> {
+  async of(asking: Asking): Promise<void> {
     this.#asking = asking;
     const serial = ++this.#serial;
     const opened = [...this.open].filter(text => this.children.has(text) && text !== '.').map(text => [text, this.#paths.get(text)] as const);
@@ -68,7 +76,8 @@ export class Tree {
   #paths = new Map<string, Path>();
 
   async #read(path: Path, offset: number, serial = this.#serial): Promise<void> {
-    const answer = await link.call('variables', {...this.#asking, path, offset, limit: PAGE} as never);
+    const {record, ...at} = this.#asking;
+    const answer = await link.call(record ? 'run_variables' : 'variables', {...at, path, offset, limit: PAGE} as never);
     if (serial !== this.#serial) return;
     if (!path.length) this.size = answer.size;
     const text = pathText(path), before = offset ? this.children.get(text)?.leaves ?? [] : [];
