@@ -11,6 +11,8 @@ export interface Line {
   text: string;
 }
 
+type Said = [at: string, frame: number, node: string, stream: string, text: string];
+
 const KEPT = 50_000, FIRST = 2000;
 const LONGEST = 8000; // characters of a line that are shown; the rest is in the record
 
@@ -19,15 +21,31 @@ export class Logs {
   version = $state(0);
   dropped = $state(0);
   #last = 0;
+  #read = ''; // when the last was printed that the record had
+  #early: Said[] | null = null;
   #open = new Map<string, Line>(); // lines without their end, by who writes them
 
   async read(thread: string): Promise<void> {
+    this.#early ??= [];
     const answer = await link.call('run_logs', {thread, last: FIRST});
     this.lines = [];
     this.#open.clear();
     this.dropped = answer.dropped ?? 0;
-    for (const one of answer.logs as LOG[]) if ('text' in one) this.add(one.at, one.frame, one.node, one.stream, one.text);
+    for (const one of answer.logs as LOG[]) {
+      if (!('text' in one)) continue;
+      this.add(one.at, one.frame, one.node, one.stream, one.text);
+      this.#read = one.at;
+    }
+    const missed = this.#early;
+    this.#early = null;
+    for (const one of missed ?? []) this.tell(...one);
     this.version++;
+  }
+
+  /** As it happens: what was read from the record is not said twice, and what comes before it was read waits. */
+  tell(...one: Said): void {
+    if (this.#early) this.#early.push(one);
+    else if (one[0] > this.#read) this.add(...one);
   }
 
   /** Without telling: whoever adds several says so once (`version`). */

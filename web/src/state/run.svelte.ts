@@ -40,6 +40,8 @@ const HISTORY_READ = 5000;
 const REST_MS = 3000; // between two looks at a run that waits: another process may go on with it
 const REFRESH_MS = 60; // between two questions of how things stand
 
+/** What a frame on record waits for, as its status is called when it is under way. */
+const WAITS: Record<string, string> = {pause: 'paused', interrupt: 'waiting', error: 'failed', join: 'joining', timer: 'sleeping', sleep: 'sleeping', done: 'done'};
 const ENDS: Record<string, State> = {completed: 'completed', failed: 'failed', skipped: 'skipped', cancelled: 'cancelled'};
 
 export class RunStore {
@@ -176,7 +178,8 @@ export class RunStore {
   /** After the connection came back: what happened meanwhile was told by events, the rest is read again. */
   async returned(): Promise<void> {
     await this.#load(false);
-    await this.refresh();
+    if (this.debugging) await this.attach();
+    else await this.refresh();
   }
 
   async #load(first: boolean): Promise<void> {
@@ -194,7 +197,7 @@ export class RunStore {
         this.model = modelOf(JSON.parse(graph.text) as Drawing);
       }
       await this.#readHistory(first ? 0 : this.history.last?.n ?? 0);
-      if (first) await this.logs.read(thread);
+      await this.logs.read(thread);
       this.loaded = true;
       this.problem = null;
     } catch (error) {
@@ -218,7 +221,7 @@ export class RunStore {
     if (!this.debugging) {
       this.frames = (run.frames ?? []).map(one => ({
         frame: one.frame, name: one.frame === 1 ? 'main' : '', depth: 1, pending: 0, injected: 0,
-        status: one.pause ? 'paused' : one.waits === 'interrupt' ? 'waiting' : run.status === 'running' ? 'working' : 'ready',
+        status: (one.waits && WAITS[one.waits]) ?? (one.waits ? 'holding' : run.status === 'running' ? 'working' : 'ready'),
         ...one.node ? {node: one.node} : {}, ...one.title ? {title: one.title} : {},
         ...one.pause ? {position: one.pause.position ?? '', reason: one.pause.reason ?? '',
           breakpoints: one.pause.breakpoints ?? [], ...one.pause.error ? {error: one.pause.error} : {}} : {},
@@ -255,7 +258,7 @@ export class RunStore {
       } else if (name === 'node.started') {
         this.#begin(String(data.node ?? ''), Number(data.frame), Date.parse(String(data.at)));
       } else if (name === 'log') {
-        this.logs.add(String(data.at), Number(data.frame), String(data.node), String(data.stream), String(data.text));
+        this.logs.tell(String(data.at), Number(data.frame), String(data.node), String(data.stream), String(data.text));
         logged = true;
       } else if (name === 'debug.log') {
         this.logs.add(new Date().toISOString(), Number(data.frame), String(data.node), 'point', `${String(data.message)}\n`);
@@ -336,8 +339,8 @@ export class RunStore {
     this.debugging = false;
     this.session = null;
     this.watches = [];
-    this.pending = [];
-    this.diff = null;
+    this.#seenKey = '';
+    this.#look();
     void this.refresh();
   }
 
