@@ -25,7 +25,9 @@ struct Progress {
     Json titles;               /* of tasks that are under way, by title_key() */
     Json notes;                /* how far they say they are, in the same way: drawn, not written */
     uint64_t counted;          /* when the last count was written */
-    /* When the node of a frame began, for the frames that were last in their slot. */
+    Json
+        since; /* when nodes began that said so, in the same way: what is inside ends before them */
+    /* When the node of a frame began that did not, for the frames that were last in their slot. */
     struct Began {
         int64_t frame, at;
     } began[SLOTS];
@@ -161,6 +163,7 @@ static void draw_frames(Progress *p, Buf *out, Json frames) {
 static void release(Progress *p) {
     json_unref(p->titles);
     json_unref(p->notes);
+    json_unref(p->since);
     mem_free(p->thread);
     mem_free(p);
 }
@@ -201,6 +204,7 @@ Progress *progress_new(uv_loop_t *loop, Client *client, const char *thread) {
     p->thread = mem_strdup(thread);
     p->titles = json_object();
     p->notes = json_object();
+    p->since = json_object();
     p->live = terminal_can_redraw(stderr);
     setvbuf(stderr, NULL, _IOLBF, BUFSIZ); /* a line is one write, not one a word */
     uv_timer_init(loop, &p->timer);
@@ -247,9 +251,28 @@ static void note_begin(Progress *p, Json e) {
     *began_of(p, frame) = (struct Began){frame, at};
 }
 
-static void write_step(Progress *p, Json e) {
-    int64_t frame = field_number(e, "frame", 0), at = 0;
+/* Of a node with its beginning: what the debugger and the results of a check put on record comes later. */
+static void note_since(Progress *p, Json e) {
+    int64_t at = 0;
+    if (p->live || p->lines >= PROGRESS_LINES || !json_time_ms(field_get(e, "at"), &at)) return;
+    Json key = title_key(e);
+    bool known = !json_is_none(json_object_get(p->since, key));
+    if (!known) p->since = json_object_set(p->since, json_ref(key), json_int(at));
+    json_unref(key);
+}
+
+/* 0: it is not known. */
+static int64_t since_of(Progress *p, Json e) {
+    int64_t frame = field_number(e, "frame", 0);
     const struct Began *began = began_of(p, frame);
+    Json key = title_key(e), at = json_object_get(p->since, key);
+    int64_t since = json_tag(at) == JSON_TAG_INT ? at.i : began->frame == frame ? began->at : 0;
+    json_unref(key);
+    return since;
+}
+
+static void write_step(Progress *p, Json e) {
+    int64_t at = 0, since = since_of(p, e);
     char time[OUTPUT_TIME_MAX];
     Buf title = BUF_INIT;
     put_name(e);
@@ -257,8 +280,8 @@ static void write_step(Progress *p, Json e) {
     terminal_put(stderr, title.data ? title.data : "", title.len);
     buf_clear(&title);
     fprintf(stderr, "  %s", field_string(e, "status"));
-    if (began->at && began->frame == frame && json_time_ms(field_get(e, "at"), &at)) {
-        fprintf(stderr, "  %s", output_duration(at - began->at, time));
+    if (since && json_time_ms(field_get(e, "at"), &at)) {
+        fprintf(stderr, "  %s", output_duration(at - since, time));
     }
     fputc('\n', stderr);
 }
@@ -267,6 +290,7 @@ static void drop_title(Progress *p, Json e) {
     Json key = title_key(e);
     p->titles = json_object_remove(p->titles, key);
     p->notes = json_object_remove(p->notes, key);
+    p->since = json_object_remove(p->since, key);
     json_unref(key);
 }
 
@@ -300,6 +324,7 @@ static void on_node(Progress *p, Json e) {
     if (json_kind(title) == JSON_STRING && json_string_len(title)) {
         p->titles = json_object_set(p->titles, title_key(e), json_ref(title));
     }
+    note_since(p, e);
     note_begin(p, e);
 }
 

@@ -6,17 +6,19 @@
 
 import os
 import pty
+import re
 import shutil
 import signal
 import subprocess
 import sys
+import time
 import xml.etree.ElementTree as ET
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 from playbook import (background, choose, concurrent, fails, hangs, matrix, options, run_tasks,
                       shell, task, waits_for, works, write_test)  # noqa: E402
-from world import Broken, DONE, FAILED, USAGE, WAITING, cases_of, run_all  # noqa: E402
+from world import Broken, DONE, FAILED, TIMEOUT, USAGE, WAITING, cases_of, run_all  # noqa: E402
 
 CHILDREN = {"testsuites": {"testsuite"}, "testsuite": {"properties", "testcase"},
             "properties": {"property"}, "property": set(),
@@ -262,6 +264,24 @@ def report_of_a_resume(world):
     suite = read_report(world, "again.xml")
     world.same(([case.get("name") for case in suite.findall("testcase")], suite.get("failures")), (["Two"], "0"))
     world("resume", "t", "--report", "junit.txt").gives(USAGE).says("junit.txt")
+
+
+def report_of_lines_as_they_come(world):
+    """the line of a node has the time of all of it: also of a list, and when a debugger has looked in meanwhile"""
+    write_test(world, [run_tasks(task("sleep", {"duration": "300ms"}), task("sleep", {"duration": "200ms"}), id_="list"),
+                       shell("touch at; " + waits_for("go"), id_="long")])
+    process = world.start("run", "test.yaml", "--thread", "t")
+    world.wait_for("at")
+    begun = time.monotonic()
+    world.write("look.txt", "break nobody\nbreak list\n")
+    world("debug", "t", "-x", "look.txt")
+    world.until(lambda: time.monotonic() - begun > 0.5, "it has taken its time")
+    world.write("go", "")
+    lines = process.communicate(timeout=TIMEOUT)[1]
+    for node, least in (("list", 0.5), ("long", 0.5)):
+        took = float(re.search(rf"^{node}  completed  ([0-9.]+)s", lines, re.MULTILINE)[1])
+        if took < least:
+            raise Broken(f"{node} takes {took} s: {lines}")
 
 
 def read_terminal(world, *words, until=None):
