@@ -110,11 +110,12 @@ static bool write_new(const char *path, const char *bytes, size_t len) {
     return ok;
 }
 
-/* A name with a dot before it, which whoever lists the folder passes over. */
+/* A name with a dot before it, which whoever lists the folder passes over. Of this thread alone: others of the process may
+ * replace the same file. */
 static char *hidden_path(const char *folder, const char *path) {
     const char *slash = strrchr(path, '/');
     Buf hidden = BUF_INIT;
-    buf_printf(&hidden, "%s/.%s.%ld", folder, slash ? slash + 1 : path, (long)getpid());
+    buf_printf(&hidden, "%s/.%s.%ld", folder, slash ? slash + 1 : path, (long)gettid());
     return buf_detach(&hidden);
 }
 
