@@ -11,10 +11,14 @@
 #include "page.h"
 
 #include <stdarg.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <string.h>
+#ifdef __GLIBC__
+#include <malloc.h>
+#endif
 
-enum { LOOK_MS = 1000, READY_MS = 1000 };
+enum { LOOK_MS = 1000, READY_MS = 1000, MEMORY_LOOKS = 5, MEMORY_SPARE = 64 << 20 /* bytes */ };
 
 /* ---- answers ---- */
 
@@ -414,6 +418,39 @@ static void free_handle(uv_handle_t *handle) {
     mem_free(handle);
 }
 
+/* ---- memory ---- */
+
+/* What was freed stays with the process, for it may be wanted again: after one answer of a gigabyte that is a gigabyte. So
+ * where much more is resident than when it was looked last, what is free goes back to the system, from another thread. */
+static void give_back(HostJob *job, Store *store) {
+    (void)job, (void)store;
+#ifdef __GLIBC__
+    malloc_trim(0);
+#endif
+}
+
+static void on_given_back(HostJob *job) {
+    Server *s = (Server *)((char *)job - offsetof(Server, trim));
+    s->pending--;
+    s->trimming = false;
+    uv_resident_set_memory(&s->resident);
+    if (!s->web) server_let_go(s);
+}
+
+static void look_at_memory(Server *s) {
+    size_t now = 0;
+    if (s->trimming || s->closing || ++s->memory_looks % MEMORY_LOOKS) return;
+    uv_resident_set_memory(&now);
+    if (now > s->resident + s->resident / 2 + MEMORY_SPARE) {
+        s->trimming = true;
+        s->pending++;
+        s->trim = (HostJob){.need = HOST_NO_STORE, .work = give_back, .done = on_given_back};
+        host_ask(client_host(s->options.client), &s->trim);
+    } else if (now < s->resident) {
+        s->resident = now;
+    }
+}
+
 static void on_look(uv_timer_t *timer) {
     Server *s = timer->data;
     uint64_t now = uv_hrtime() / 1000000;
@@ -421,6 +458,7 @@ static void on_look(uv_timer_t *timer) {
     s->looked = now;
     events_look(s);
     talks_look(s);
+    look_at_memory(s);
 }
 
 /* As when the disk is full. Requests open it anew; runs go on once it can be written again. */

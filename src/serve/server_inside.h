@@ -62,7 +62,11 @@ struct Server {
         ready_at; /* when it was last looked whether the store can be read, on the loop's clock */
     char *ready_why;  /* why not; NULL: it can */
     bool ready_asked; /* it is being looked at */
-    size_t pending;   /* questions of its own that are not answered yet */
+    HostJob trim;     /* gives memory back to the system */
+    bool trimming;    /* it is at work */
+    size_t resident;  /* bytes, when it was done, or fewer since */
+    unsigned memory_looks;
+    size_t pending; /* questions of its own that are not answered yet */
     bool closing;
     void (*closed)(void *ctx);
     void *closed_ctx;
