@@ -173,7 +173,12 @@ class Server:
         try:
             line.request(method, root + path, body=body, headers=given)
             answer = line.getresponse()
-            return Reply(f"{method} {path}", answer.status, answer.getheaders(), answer.read())
+            end, content = time.monotonic() + timeout, b""
+            while part := answer.read1():
+                content += part
+                if time.monotonic() > end:
+                    raise Broken(f"{method} {path} is answered without end: {content[:1500]!r}")
+            return Reply(f"{method} {path}", answer.status, answer.getheaders(), content)
         finally:
             line.close()
 
