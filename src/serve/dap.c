@@ -122,47 +122,52 @@ void dap_free(DapServer *server, void (*done)(void *ctx), void *ctx) {
 
 /* ---- TCP ---- */
 
-/* The user whose process is at the other end of a connection within this machine, as the kernel lists it by that end's
- * address. False: it is not listed. */
-static bool find_user(const char *table, const char *wanted, unsigned *user) {
-    char line[512], local[128], remote[128];
-    unsigned number, state, uid;
-    bool found = false;
-    FILE *file = fopen(table, "re");
-    while (file && !found && fgets(line, sizeof line, file)) {
-        found = sscanf(line, " %u: %127[0-9A-F:] %127[0-9A-F:] %x %*s %*s %*s %u", &number, local,
-                       remote, &state, &uid) == 5 &&
-                !strcmp(local, wanted);
-    }
-    if (file) fclose(file);
-    if (found) *user = uid;
-    return found;
-}
-
 /* An address as /proc/net/tcp has it: the words of the address as the machine keeps them, and the port. */
-static const char *listed_address(const struct sockaddr_storage *at, char *out, size_t room) {
+static void list_address(const struct sockaddr_storage *at, char *out, size_t room) {
     const struct sockaddr_in *four = (const struct sockaddr_in *)at;
     const struct sockaddr_in6 *six = (const struct sockaddr_in6 *)at;
     if (at->ss_family == AF_INET) {
         snprintf(out, room, "%08X:%04X", four->sin_addr.s_addr, ntohs(four->sin_port));
-        return "/proc/net/tcp";
+        return;
     }
     uint32_t words[4];
     memcpy(words, &six->sin6_addr, sizeof words);
     snprintf(out, room, "%08X%08X%08X%08X:%04X", words[0], words[1], words[2], words[3],
              ntohs(six->sin6_port));
-    return "/proc/net/tcp6";
 }
 
-/* Whoever speaks to an adapter can have it run commands: only our own user may, and root. */
+/* The user who has the socket that is at `near`, connected to `far`, as the kernel lists it; -1: nobody has. Of a socket that
+ * was closed already the kernel says that it is root's, and that no file (inode) is behind it: nobody has that either. */
+static int64_t find_user(const char *table, const char *near, const char *far) {
+    char line[512], local[128], remote[128];
+    unsigned number, state, uid;
+    unsigned long long inode;
+    int64_t user = -1;
+    FILE *file = fopen(table, "re");
+    while (file && user < 0 && fgets(line, sizeof line, file)) {
+        bool listed = sscanf(line, " %u: %127[0-9A-F:] %127[0-9A-F:] %x %*s %*s %*s %u %*s %llu",
+                             &number, local, remote, &state, &uid, &inode) == 6;
+        if (listed && inode && !strcmp(local, near) && !strcmp(remote, far)) user = uid;
+    }
+    if (file) fclose(file);
+    return user;
+}
+
+/* Whoever speaks to an adapter can have it run commands: only our own user may, and root. The kernel is asked twice: a
+ * socket that is somebody's the second time was so the first time, and was not closed while it was looked at. */
 static bool is_our_user(uv_tcp_t *tcp) {
-    struct sockaddr_storage peer;
-    int len = sizeof peer;
-    char wanted[64];
-    unsigned user;
-    if (uv_tcp_getpeername(tcp, (struct sockaddr *)&peer, &len) != 0) return false;
-    const char *table = listed_address(&peer, wanted, sizeof wanted);
-    return find_user(table, wanted, &user) && (user == geteuid() || user == 0);
+    struct sockaddr_storage here, peer;
+    int len = sizeof here, peer_len = sizeof peer;
+    char near[64], far[64];
+    if (uv_tcp_getsockname(tcp, (struct sockaddr *)&here, &len) != 0 ||
+        uv_tcp_getpeername(tcp, (struct sockaddr *)&peer, &peer_len) != 0) {
+        return false;
+    }
+    const char *table = peer.ss_family == AF_INET ? "/proc/net/tcp" : "/proc/net/tcp6";
+    list_address(&peer, near, sizeof near);
+    list_address(&here, far, sizeof far);
+    int64_t user = find_user(table, near, far);
+    return (user == (int64_t)geteuid() || user == 0) && find_user(table, near, far) == user;
 }
 
 static void on_connection(uv_stream_t *listener, int status) {
