@@ -247,7 +247,9 @@ static bool is_inherited(const char *variable, Json names) {
     static const char secret[] = SECRET_VARIABLE;
     size_t len = strcspn(variable, "=");
     bool wanted = json_is_none(names);
-    if (strncmp(variable, secret, sizeof secret - 1) == 0) return false;
+    if (strncmp(variable, secret, sizeof secret - 1) == 0 || text_is(variable, len, "PAWL_TOKEN")) {
+        return false;
+    }
     for (const char *const *name = always_inherited; *name && !wanted; name++) {
         wanted = text_is(variable, len, *name);
     }

@@ -34,7 +34,7 @@ typedef struct HostOptions {
     uv_loop_t *loop;
     const char *store;  /* URL; copied. NULL: nothing is kept */
     const char *folder; /* that runs are started in, absolute; copied */
-    /* Of what runs start; "NAME=value", NULL at the end; borrowed. Those of PAWL_SECRET_... are left out. */
+    /* Of what runs start; "NAME=value", NULL at the end; borrowed. PAWL_SECRET_... and PAWL_TOKEN are left out. */
     char *const *environment;
     Json
         names; /* of what they inherit of it, besides those that every program needs: an array of strings;

@@ -32,17 +32,17 @@ nodes:
 
 
 def env_is_inherited_but_for_secrets(world):
-    """a run inherits the environment of whoever starts it, but for PAWL_SECRET_..."""
-    seen = variables_of(world, env={"ONE": "1", "PAWL_SECRET_KEY": "hunter2", "PAWL_SECRET_": "x"})
+    """a run inherits the environment of whoever starts it, but for PAWL_SECRET_... and the token for a server"""
+    seen = variables_of(world, env={"ONE": "1", "PAWL_SECRET_KEY": "hunter2", "PAWL_SECRET_": "x", "PAWL_TOKEN": "pawl_x"})
     for names in seen:
         world.same("ONE" in names and "PATH" in names, True, "what is inherited is there")
-        world.same([name for name in names if name.startswith("PAWL_SECRET_")], [], "secrets")
+        world.same([name for name in names if name.startswith(("PAWL_SECRET_", "PAWL_TOKEN"))], [], "secrets")
 
 
 def env_names_what_is_inherited(world):
     """--env names what is inherited, besides what every program needs"""
-    given = {"ONE": "1", "TWO": "2", "THREE": "3", "PAWL_SECRET_KEY": "x", "TZ": "UTC"}
-    for names in variables_of(world, "--env", "ONE,TWO", "--env", "PAWL_SECRET_KEY", env=given):
+    given = {"ONE": "1", "TWO": "2", "THREE": "3", "PAWL_SECRET_KEY": "x", "PAWL_TOKEN": "pawl_x", "TZ": "UTC"}
+    for names in variables_of(world, "--env", "ONE,TWO", "--env", "PAWL_SECRET_KEY,PAWL_TOKEN", env=given):
         names -= {"PWD", "SHLVL", "_", "OLDPWD", "LC_CTYPE"}  # of the shell and of Python themselves
         world.same(names - {"HOME", "LANG", "TMPDIR"}, {"PATH", "TZ", "ONE", "TWO"}, "what is inherited")
 
