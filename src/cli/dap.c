@@ -26,7 +26,7 @@ typedef struct DapArgs {
 typedef struct Opened {
     char *store, *server; /* one of them */
     Client *client;
-    SocketServer *socket; /* other processes come in by it; NULL: there is none */
+    SocketServer *socket; /* other processes come in by it; NULL: there is none yet */
 } Opened;
 
 typedef struct Adapter {
@@ -61,9 +61,8 @@ static Client *open_client(Adapter *a, const char *store, const char *server, Er
     Client *client = server ? asking_client_of_server(&a->loop, common, server, err)
                             : asking_client(&a->loop, common, store);
     if (!client) return NULL;
-    Opened *new = &a->opened[a->n++];
-    *new = (Opened){.store = mem_strdup(store), .server = mem_strdup(server), .client = client};
-    if (!server) new->socket = socket_listen(client_host(client), NULL);
+    a->opened[a->n++] =
+        (Opened){.store = mem_strdup(store), .server = mem_strdup(server), .client = client};
     return client;
 }
 
@@ -93,6 +92,17 @@ static void end(Adapter *a) {
     if (a->ending) return;
     a->ending = true;
     dap_free(a->server, on_left, a);
+}
+
+/* A store is made by the first run that is started in it, and the socket stands beside the store. */
+static void on_begun(void *ctx, Client *place) {
+    Adapter *a = ctx;
+    for (size_t i = 0; i < a->n; i++) {
+        Opened *opened = &a->opened[i];
+        if (opened->client == place && !opened->server && !opened->socket) {
+            opened->socket = socket_listen(client_host(place), NULL);
+        }
+    }
 }
 
 /* The only conversation is over. */
@@ -162,6 +172,7 @@ static int act(void *ctx) {
     DapOptions options = {.loop = &a.loop,
                           .folder = folder,
                           .open = on_open,
+                          .begun = on_begun,
                           .rests = on_rest,
                           .stays = args->listen != NULL,
                           .root = args->common.root,

@@ -66,6 +66,8 @@ typedef struct DapOptions {
     const char *folder; /* of this process, absolute; copied */
     /* The client for a place, lent until dap_free() is done. NULL with a sentence. */
     Client *(*open)(void *ctx, const DapPlace *place, Error *err);
+    void (*begun)(void *ctx,
+                  Client *place); /* a run is open there, so that place has a store; or NULL */
     void (*rests)(void *ctx); /* no conversation is left, and nothing that one has left behind */
     bool stays; /* runs that are under way when a client goes away go on in this process */
     const SafeRoot *root;     /* that workflows have to be in; NULL: anywhere. Borrowed */

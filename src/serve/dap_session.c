@@ -281,6 +281,8 @@ static void on_opened(DapCall *call, Json run) {
     dap->post_mortem = !dap->launched && (dap->failed || json_string_is(status, "completed") ||
                                           json_string_is(status, "cancelled"));
     json_unref(run);
+    const DapOptions *options = &dap->server->options;
+    if (options->begun) options->begun(options->ctx, dap->place);
     listen_to(dap); /* the window is there before the run has a turn */
     dap_ask(call, "run_definition", json_none(), on_definition);
 }

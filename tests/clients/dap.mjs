@@ -5,7 +5,7 @@
 import {once} from 'node:events';
 import {createServer} from 'node:net';
 import {holds, runAll, same, until} from './tap.mjs';
-import {hasSchema, withAdapter} from './dap_adapter.mjs';
+import {driven, hasSchema, protocol, withAdapter} from './dap_adapter.mjs';
 
 const PAWL = process.argv[2];
 
@@ -651,6 +651,23 @@ nodes:
     same((await a.refused('evaluate', {expression: 'continue', context: 'watch'})).length > 5, true, 'no watch is a command');
   }),
 
+  'a breakpoint that somebody else changes or deletes is told': () => withAdapter(PAWL, {files}, async a => {
+    const set = await a.begin({program: 'flow.yaml', stopOnEntry: true}, {breakpoints: {'flow.yaml': [{line: 6}, {line: 10}]}});
+    await a.stop();
+    const [two, three] = set['flow.yaml'];
+    const repl = expression => a.evaluate(expression, {context: 'repl'});
+    const listed = (await repl('info breakpoints')).result;
+    const number = place => listed.split('\n').find(line => line.includes(place)).match(/\d+/)[0];
+    await repl(`condition ${number('yaml:10')} .count > 100`);
+    const changed = await a.event('breakpoint');
+    same([changed.reason, changed.breakpoint.id, changed.breakpoint.line], ['changed', three.id, 10], 'what was changed');
+    await repl(`delete ${number('yaml:6')}`);
+    const removed = await a.event('breakpoint');
+    same([removed.reason, removed.breakpoint.id], ['removed', two.id], 'what was deleted');
+    await a.ask('continue', {threadId: 1});
+    await a.event('terminated');
+  }),
+
   'a question of the run is told, and answered in the console': () => withAdapter(PAWL, {files}, async a => {
     a.write('ask.yaml', `name: ask
 nodes:
@@ -749,6 +766,28 @@ nodes:
   }),
 };
 
+/* What belongs to the machine code of other debuggers, or asks for what the client did not say: refused, in words. */
+const NOT_HERE = ['disassemble', 'modules', 'readMemory', 'setInstructionBreakpoints', 'writeMemory'];
+const NEVER_TOLD = ['capabilities', 'loadedSource', 'memory', 'module', 'progressUpdate'];
+
+const everything = {
+  'every other request of the protocol is refused in words': () => withAdapter(PAWL, {files}, async a => {
+    await a.begin({program: 'flow.yaml', stopOnEntry: true});
+    await a.stop();
+    for (const command of protocol().requests.filter(one => NOT_HERE.includes(one))) {
+      holds((await a.refused(command, {})).includes(command), `${command} is named`);
+    }
+  }),
+
+  'every request of the protocol was driven, and every event that is told': async () => {
+    const {requests, events} = protocol();
+    same(requests.filter(one => !driven.succeeded[one] && !NOT_HERE.includes(one)), [], 'what never succeeded');
+    same(requests.filter(one => driven.succeeded[one] && NOT_HERE.includes(one)), [], 'what should not have');
+    same(events.filter(one => !driven.events[one] && !NEVER_TOLD.includes(one)), [], 'events that never came');
+    same(events.filter(one => driven.events[one] && NEVER_TOLD.includes(one)), [], 'events that should not have');
+  },
+};
+if (hasSchema && !process.argv[3]) Object.assign(cases, everything);
 if (!hasSchema) cases['messages fit the schema # SKIP there is no shared data: $PAWL_TEST_DATA says where'] = async () => {};
 const only = process.argv[3];
 await runAll(only ? Object.fromEntries(Object.entries(cases).filter(([title]) => title.includes(only))) : cases);

@@ -35,6 +35,19 @@ const environment = Object.fromEntries(
 /** Whether messages are held against the schema; if not, that is to be said. */
 export const hasSchema = existsSync(schemaFile);
 
+/** What was driven in all conversations: of requests how often they succeeded and were refused, of events how often they came. */
+export const driven = {succeeded: {}, refused: {}, events: {}};
+const count = (of, name) => { of[name] = (of[name] ?? 0) + 1; };
+
+/** All that the protocol has: names of requests to an adapter, and of events. */
+export function protocol() {
+  const {definitions} = JSON.parse(readFileSync(schemaFile, 'utf8'));
+  const words = (base, key) => Object.values(definitions)
+    .filter(one => one.allOf?.[0].$ref === `#/definitions/${base}`)
+    .map(one => one.allOf[1].properties[key].enum[0]);
+  return {requests: words('Request', 'command').filter(one => !['runInTerminal', 'startDebugging'].includes(one)), events: words('Event', 'event')};
+}
+
 const validators = new Map();
 let ajv;
 
@@ -91,6 +104,11 @@ export class Adapter extends DebugClient {
     return execFileSync(this.pawl, words, {cwd: this.folder, encoding: 'utf8', env: {...environment, PAWL_STORE: this.store}});
   }
 
+  /** Another process with a run, that goes on by itself. */
+  aside(...words) {
+    return spawn(this.pawl, words, {cwd: this.folder, stdio: 'ignore', env: {...environment, PAWL_STORE: this.store}});
+  }
+
   /** The exit code of one. */
   ends(...words) {
     return spawnSync(this.pawl, words, {cwd: this.folder, stdio: 'ignore', env: {...environment, PAWL_STORE: this.store}}).status;
@@ -99,7 +117,7 @@ export class Adapter extends DebugClient {
   async start() {
     for (const [name, text] of Object.entries(this.options.files ?? {})) this.write(name, text);
     const words = ['dap', ...this.options.words ?? [], ...this.options.tcp ? ['--listen', '127.0.0.1:0'] : []];
-    this.process = spawn(this.pawl, words, {cwd: this.folder, env: {...environment, PAWL_STORE: this.store},
+    this.process = spawn(this.pawl, words, {cwd: this.folder, env: {...environment, PAWL_STORE: this.store, ...this.options.env},
       stdio: ['pipe', 'pipe', 'pipe']});
     this.process.stderr.on('data', piece => { this.stderr += piece; });
     this.process.stdin.on('error', () => {}); // it has gone: that is looked at elsewhere
@@ -130,6 +148,24 @@ export class Adapter extends DebugClient {
     this.outputStream.write(bytes);
   }
 
+  /** Requests in one piece, with no answer awaited; their numbers. */
+  rawRequests(list) {
+    const numbers = [];
+    const bytes = list.map(([command, args]) => {
+      const seq = this.sequence++;
+      this.sent.set(seq, [command, 0]);
+      numbers.push(seq);
+      const text = JSON.stringify({seq, type: 'request', command, arguments: args});
+      return `Content-Length: ${Buffer.byteLength(text)}\r\n\r\n${text}`;
+    });
+    this.raw(bytes.join(''));
+    return numbers;
+  }
+
+  answersTo(seq) {
+    return this.messages.filter(one => one.type === 'response' && one.request_seq === seq);
+  }
+
   doSend(command, args, done) {
     this.sent.set(this.sequence, [command, 0]);
     super.doSend(command, args, done);
@@ -140,11 +176,13 @@ export class Adapter extends DebugClient {
     if (fits && !fits(message)) {
       this.problems.push(`${name}: ${ajv.errorsText(fits.errors)}: ${JSON.stringify(message).slice(0, 1000)}`);
     }
+    if (message.type === 'event') count(driven.events, message.event);
     if (message.seq !== ++this.number) this.problems.push(`seq ${message.seq} follows ${this.number - 1}`);
     if (message.type === 'response') {
       const request = this.sent.get(message.request_seq);
       if (request) request[1]++;
       if (request?.[1] > 1) this.problems.push(`${request[0]} was answered ${request[1]} times`);
+      count(message.success ? driven.succeeded : driven.refused, message.command);
       if (request && message.command !== request[0]) this.problems.push(`${request[0]} was answered as ${message.command}`);
     }
   }
