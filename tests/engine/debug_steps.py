@@ -614,11 +614,22 @@ def going_run_clock_stands_still(world):
 
 
 def going_pause_a_frame_that_joins(world):
-    """pause of a frame that waits for its branches: if it stops later the answer says so"""
+    """a frame that was told to pause while it waits for its branches does so after them, as the answer says"""
     with debug_branches(world, "a", "b") as d:
         answer = d.call("pause", frame=1)
+        world.same((answer["paused"], answer["later"]), ([], [1]))
+        d.call("continue", frame=d.number("parallel[0]"))
+        d.call("continue", frame=d.number("parallel[1]"))
+        stop = d.still()
+        world.same((stop.places, stop.one["reason"]), ([("main", "end")], "user_pause"))
+
+
+def going_on_instead_of_a_pause(world):
+    """continue all: a frame that was told to pause after its branches goes on as well"""
+    with debug_branches(world, "a", "b") as d:
+        d.call("pause", frame=1)
         stop = d.go("continue", frame="all")
-        world.same((answer["paused"], bool(answer["later"])), ([], bool(stop.paused)))
+        world.same((stop.paused, stop.status), ([], "completed"))
 
 
 def going_pause_a_frame_that_waits(world):
