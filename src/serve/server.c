@@ -18,7 +18,13 @@
 #include <malloc.h>
 #endif
 
-enum { LOOK_MS = 1000, READY_MS = 1000, MEMORY_LOOKS = 5, MEMORY_SPARE = 64 << 20 /* bytes */ };
+enum {
+    LOOK_MS = 1000,
+    READY_MS = 1000,
+    MEMORY_LOOKS = 5,
+    MEMORY_LOOKS_MAX = 80,
+    MEMORY_SPARE = 64 << 20 /* bytes */
+};
 
 /* ---- answers ---- */
 
@@ -421,7 +427,8 @@ static void free_handle(uv_handle_t *handle) {
 /* ---- memory ---- */
 
 /* What was freed stays with the process, for it may be wanted again: after one answer of a gigabyte that is a gigabyte. So
- * where much more is resident than when it was looked last, what is free goes back to the system, from another thread. */
+ * while much more is resident than was at least, what is free goes back to the system, from another thread: in a few
+ * seconds, and later again and again, more and more seldom, since that may still have been in use. */
 static void give_back(HostJob *job, Store *store) {
     (void)job, (void)store;
 #ifdef __GLIBC__
@@ -433,21 +440,24 @@ static void on_given_back(HostJob *job) {
     Server *s = (Server *)((char *)job - offsetof(Server, trim));
     s->pending--;
     s->trimming = false;
-    uv_resident_set_memory(&s->resident);
     if (!s->web) server_let_go(s);
 }
 
 static void look_at_memory(Server *s) {
     size_t now = 0;
-    if (s->trimming || s->closing || ++s->memory_looks % MEMORY_LOOKS) return;
+    if (s->trimming || s->closing || (s->memory_wait && --s->memory_wait)) return;
     uv_resident_set_memory(&now);
-    if (now > s->resident + s->resident / 2 + MEMORY_SPARE) {
+    if (now < s->resident) s->resident = now;
+    bool much = now > s->resident + s->resident / 2 + MEMORY_SPARE;
+    s->memory_looks = !much                                ? MEMORY_LOOKS
+                      : s->memory_looks < MEMORY_LOOKS_MAX ? 2 * s->memory_looks
+                                                           : MEMORY_LOOKS_MAX;
+    s->memory_wait = s->memory_looks;
+    if (much) {
         s->trimming = true;
         s->pending++;
         s->trim = (HostJob){.need = HOST_NO_STORE, .work = give_back, .done = on_given_back};
         host_ask(client_host(s->options.client), &s->trim);
-    } else if (now < s->resident) {
-        s->resident = now;
     }
 }
 
@@ -515,6 +525,7 @@ Server *server_new(const ServerOptions *options, Error *err) {
     s->look = mem_zalloc(sizeof *s->look);
     uv_timer_init(options->loop, s->look);
     s->look->data = s;
+    uv_resident_set_memory(&s->resident);
     uv_timer_start(s->look, on_look, LOOK_MS, LOOK_MS);
     uv_unref((uv_handle_t *)s->look);
     return s;

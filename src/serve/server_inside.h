@@ -60,13 +60,13 @@ struct Server {
         changes_seen; /* ms since 1970: what changed before that was looked at (events.c) */
     uint64_t
         ready_at; /* when it was last looked whether the store can be read, on the loop's clock */
-    char *ready_why;  /* why not; NULL: it can */
-    bool ready_asked; /* it is being looked at */
-    HostJob trim;     /* gives memory back to the system */
-    bool trimming;    /* it is at work */
-    size_t resident;  /* bytes, when it was done, or fewer since */
-    unsigned memory_looks;
-    size_t pending; /* questions of its own that are not answered yet */
+    char *ready_why;                    /* why not; NULL: it can */
+    bool ready_asked;                   /* it is being looked at */
+    HostJob trim;                       /* gives memory back to the system */
+    bool trimming;                      /* it is at work */
+    size_t resident;                    /* bytes, the fewest that were seen */
+    unsigned memory_looks, memory_wait; /* seconds from one look to the next; until it */
+    size_t pending;                     /* questions of its own that are not answered yet */
     bool closing;
     void (*closed)(void *ctx);
     void *closed_ctx;

@@ -190,6 +190,8 @@ def scene_of_runs(world, api):
     api.refuse(404, "run_checkpoint", thread="g", checkpoint=99)
     world.same(api("run_interrupts", thread="g").interrupts, [])
     api("run_state", thread="g", path=".n", checkpoint=steps[1].checkpoint)
+    world.same(api("run_variables", thread="g", path=".n").type, "number")
+    world.same(api("run_search", thread="g", text="n").found[0].path, ["n"])
     world.same(api("run_definition", thread="g").definition.files["a.yaml"], GRAPH)
     api("run_diff", thread="g", checkpoint=steps[0].checkpoint)
     api("run_graph", thread="g", format="json")
@@ -246,6 +248,20 @@ def scene_of_control(world, api):
     api.server.until("s3", "cancelled")
 
 
+def scene_of_a_branch(world, api):
+    """one of two branches is ended: the other one goes on, and the run"""
+    api("run_start", definition=flow_of(BRANCHES), thread="e", debug={"breakpoints": [{"node": "a2"}, {"node": "b2"}]})
+    until_paused(api, "e")
+    world.until(lambda: len([f for f in api("frames", thread="e").frames if f.status == "paused"]) == 2, "both branches pause")
+    branch = next(f.frame for f in api("frames", thread="e").frames if f.node == "a2")
+    world.same(api("end", thread="e", frame=branch).resumed, [branch])
+    api("continue", thread="e", frame="all")
+    api.server.until("e", "completed")
+    state = api("run_state", thread="e").state
+    world.same((sorted(state["log"]), "va" in state, state["vb"]), (["a", "b", "b2"], False, 1))
+    api("detach", thread="e")
+
+
 def scene_of_a_session(world, api):
     """a debug session: breakpoints, watches, steps, frames, values"""
     api("run_start", definition=flow_of(GRAPH), thread="d",
@@ -270,6 +286,7 @@ def scene_of_a_session(world, api):
                  "history", "pending", "injected", "largest"):
         api(name, thread="d")
     api("frame", thread="d", frame=1)
+    world.same(api("stack", thread="d", frame=1).frame.node, "a")
     api("search", thread="d", text="n")
     world.same(api("evaluate", thread="d", expression=".n").results, [1])
     api("complete", thread="d", text=".", what="expression")
@@ -283,6 +300,7 @@ def scene_of_a_session(world, api):
     api("step", thread="d", kind="over")
     until_paused(api, "d")
     api("diff", thread="d", since="start")
+    world.same(api("written", thread="d", path=".n").node, "a")
     api("config_set", thread="d", path=["shell"], value="echo other")
     api("config_reset", thread="d")
     api("skip", thread="d")
@@ -447,7 +465,7 @@ def changes_that_are_taken_back(world):
 
 def memory_goes_back(world):
     """after a state of many values was made and given, the memory of it goes back to the system"""
-    text = ("name: big\nnodes:\n  - {name: a, jq: '{big: [range(300000) | {a: ., b: \"x\"}]}'}\n"
+    text = ("name: big\nnodes:\n  - {name: a, jq: '{big: [range(900000) | {a: ., b: \"x\"}]}'}\n"
             "  - {name: q, approval: {prompt: Go}}\n")
 
     def memory(s, name):
@@ -458,7 +476,7 @@ def memory_goes_back(world):
             return  # it keeps what was freed, to find who uses it
         s.begin("t", text)
         s.until("t", "interrupted")
-        if len(s.ask("GET", "/runs/t/state").gives(200).body) < 4000000:
+        if len(s.ask("GET", "/runs/t/state").gives(200).body) < 12000000:
             raise Broken("the state is not large")
         most = memory(s, "VmHWM")
         world.until(lambda: memory(s, "VmRSS") < most // 2, f"less than half of {most} KB is in use")
