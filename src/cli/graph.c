@@ -36,9 +36,10 @@ static int draw(const Drawing *drawing, const Flow *flow, const char *format, Bu
 /* Who draws a run has no file at hand: JSON says which one that is, if it is one. */
 static void add_file(Buf *drawn, const char *path) {
     Json graph = json_parse(drawn->data, drawn->len, NULL, NULL);
+    graph = json_object_with(graph, "file", json_string_c(path));
     buf_reset(drawn);
-    json_print(json_object_with(graph, "file", json_string_c(path)),
-               &(JsonPrintOptions){.indent = 2}, drawn);
+    json_print(graph, &(JsonPrintOptions){.indent = 2}, drawn);
+    json_unref(graph);
     buf_addc(drawn, '\n');
 }
 

@@ -58,10 +58,11 @@ void terminal_safe(const char *text, size_t len, Buf *out) {
 }
 
 bool terminal_put(FILE *stream, const char *text, size_t len) {
+    if (!len) return true;
     if (!terminal_is(stream)) return fwrite(text, 1, len, stream) == len;
     Buf out = BUF_INIT;
     add_safe(text, len, true, &out);
-    bool ok = fwrite(out.data ? out.data : "", 1, out.len, stream) == out.len;
+    bool ok = fwrite(out.data, 1, out.len, stream) == out.len;
     buf_clear(&out);
     return ok;
 }

@@ -25,6 +25,7 @@ Without a command it says on standard error how it is used
     2>   store       look at, verify, compact or back up a store
     2>   secret      keep secrets for workflows in a store
     2>   serve       let others reach the runs of a store over HTTP
+    2>   mcp         give an assistant tools to run and debug workflows
     2>   token       say who may ask a server for what
     2>   login       keep a token for a server
     2>   prune       remove old checkpoints
@@ -221,6 +222,7 @@ The manual page has every command
     .SS pawl store [OPTION...] info|check|compact|backup [FILE]
     .SS pawl secret [OPTION...] set|list|remove [NAME]
     .SS pawl serve [OPTION...]
+    .SS pawl mcp [OPTION...]
     .SS pawl token [OPTION...] make NAME | list | revoke NAME
     .SS pawl login [OPTION...] URL
     .SS pawl prune [OPTION...]

@@ -75,10 +75,10 @@ static void a_missing_argument_is_named_with_what_it_is(void **state) {
 
 static void one_of_several_must_be_there(void **state) {
     (void)state;
-    expect_refused("revoke", "{}", "`revoke` needs one of `id` and `all`.");
-    expect_refused("revoke", "{\"all\": false}", "`revoke` needs one of `id` and `all`.");
+    expect_refused("revoke", "{}", "`revoke` needs one of `id`, `path` and `all`.");
+    expect_refused("revoke", "{\"all\": false}", "`revoke` needs one of `id`, `path` and `all`.");
     expect_refused("revoke", "{\"all\": true, \"id\": 1}",
-                   "`revoke` takes only one of `id` and `all` at a time.");
+                   "`revoke` takes only one of `id`, `path` and `all` at a time.");
     expect_refused(
         "breakpoint_delete", "{\"id\": 1, \"group\": \"g\"}",
         "`breakpoint_delete` takes only one of `id`, `ids`, `group` and `all` at a time.");
@@ -345,7 +345,8 @@ static void the_table_can_be_asked_for(void **state) {
                 one,
                 "{\"name\": \"back\", \"summary\": \"go back by steps of a frame\", \"scope\": \"debug\", "
                 "\"route\": \"POST /debug/{thread}/back\", \"idempotent\": false, \"arguments\": [{\"name\": \"count\", \"type\": \"int\", \"about\": "
-                "\"steps of the frame; left out, 1\", \"min\": 1, \"max\": 1000000000}, "
+                "\"steps of the frame; left out, 1\", \"min\": 1, \"max\": 1000000000}, {\"name\": \"depth\", \"type\": \"int\", "
+                "\"about\": \"instead, to before the node of that level of the frame, 1 being the outermost\", \"min\": 1}, "
                 "{\"name\": \"frame\", \"type\": \"frame\", \"about\": \"which frame; left "
                 "out, the selected one\"}], \"answer\": \"MOVED\"}");
         }

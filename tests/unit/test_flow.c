@@ -814,7 +814,8 @@ static void drawings_show_what_is_inside_loops_and_maps(void **state) {
     Json got = json_parse(out.data, out.len, NULL, NULL);
     expect_json(
         got,
-        "{\"name\":\"l\",\"nodes\":[{\"name\":\"w\",\"kind\":\"while\",\"line\":3,\"col\":3,"
+        "{\"name\":\"l\",\"dialect\":\"graph\",\"file\":\"f\",\"state\":{},"
+        "\"nodes\":[{\"name\":\"w\",\"kind\":\"while\",\"line\":3,\"col\":3,"
         "\"do\":{\"nodes\":[{\"name\":\"w\",\"kind\":\"jq\",\"line\":6,\"col\":5},"
         "{\"name\":\"m\",\"kind\":\"map\",\"line\":7,\"col\":5,"
         "\"do\":{\"name\":\"m[]\",\"kind\":\"map\",\"line\":7,\"col\":36,"
@@ -851,15 +852,17 @@ static void a_drawing_as_json_has_places_and_joins(void **state) {
     Buf out = BUF_INIT;
     assert_true(flow_draw(flow, "json", &out));
     Json got = json_parse(out.data, out.len, NULL, NULL);
-    expect_json(got, "{\"name\":\"a \\\"b\\\"\",\"nodes\":["
-                     "{\"name\":\"end\",\"kind\":\"jq\",\"line\":2,\"col\":9},"
-                     "{\"name\":\"b\",\"kind\":\"approval\",\"line\":2,\"col\":29}],\"edges\":["
-                     "{\"from\":\"__start__\",\"to\":\"end\"},"
-                     "{\"from\":\"end\",\"to\":\"b\",\"when\":\".x == \\\"<y>\\\"\"},"
-                     "{\"from\":\"end\",\"to\":\"b\",\"parallel\":true,\"join\":\"__end__\"},"
-                     "{\"from\":\"end\",\"to\":\"__end__\",\"parallel\":true,\"join\":\"__end__\"},"
-                     "{\"from\":\"end\",\"to\":\"__end__\",\"on\":\"error\"},"
-                     "{\"from\":\"b\",\"to\":\"__end__\"}]}");
+    expect_json(
+        got,
+        "{\"name\":\"a \\\"b\\\"\",\"dialect\":\"graph\",\"file\":\"f\",\"state\":{},\"nodes\":["
+        "{\"name\":\"end\",\"kind\":\"jq\",\"line\":2,\"col\":9},"
+        "{\"name\":\"b\",\"kind\":\"approval\",\"line\":2,\"col\":29}],\"edges\":["
+        "{\"from\":\"__start__\",\"to\":\"end\"},"
+        "{\"from\":\"end\",\"to\":\"b\",\"when\":\".x == \\\"<y>\\\"\"},"
+        "{\"from\":\"end\",\"to\":\"b\",\"parallel\":true,\"join\":\"__end__\"},"
+        "{\"from\":\"end\",\"to\":\"__end__\",\"parallel\":true,\"join\":\"__end__\"},"
+        "{\"from\":\"end\",\"to\":\"__end__\",\"on\":\"error\"},"
+        "{\"from\":\"b\",\"to\":\"__end__\"}]}");
     json_unref(got);
     assert_false(flow_draw(flow, "png", &out));
     buf_clear(&out);
