@@ -2,6 +2,7 @@
 #include "server_inside.h"
 
 #include "ascii.h"
+#include "json_parse.h"
 #include "mem.h"
 
 #include <stdio.h>
@@ -315,6 +316,9 @@ static void answer_with_cookie(Exchange *x, const char *value, const char *more)
 
 /* {"token": ...}: the page keeps it where its scripts cannot read it. */
 void auth_sign_in(Exchange *x) {
+    size_t len = 0;
+    const char *body = web_body(x->request, &len);
+    x->args = len ? json_parse(body, len, &(JsonParseOptions){.max_depth = 8}, NULL) : json_none();
     Json token = json_is_none(x->args) ? json_none() : json_object_get_c(x->args, "token");
     bool text = json_kind(token) == JSON_STRING;
     if (!x->server->options.auth) {

@@ -432,12 +432,12 @@ static void initialize(McpCall *c, Json params) {
     }
 }
 
-static Json names_of(McpEra from) {
+/* Those of the new era: the others are agreed on by `initialize`. */
+static Json names_of(void) {
     Json out = json_array();
     for (size_t i = 0; i < NVERSIONS; i++) {
-        if (from == MCP_LEGACY || versions[i].era == MCP_MODERN) {
+        if (versions[i].era == MCP_MODERN)
             out = json_array_push(out, json_string_c(versions[i].name));
-        }
     }
     return out;
 }
@@ -446,7 +446,7 @@ static void discover(McpCall *c, Json params) {
     enum { TTL_MS = 3600000 };
     (void)params;
     mcp_answer_lasting(c,
-                       OBJECT(KEY("supportedVersions", names_of(MCP_MODERN)),
+                       OBJECT(KEY("supportedVersions", names_of()),
                               KEY("capabilities", capabilities(MCP_MODERN)),
                               KEY("instructions", INSTRUCTIONS)),
                        TTL_MS, false);
@@ -530,7 +530,7 @@ static bool is_whole(McpCall *c) {
     }
     if (find_version(version, MCP_MODERN)) return true;
     mcp_refuse(c, RPC_UNSUPPORTED_VERSION,
-               OBJECT(KEY("supported", names_of(MCP_LEGACY)), KEY("requested", version)),
+               OBJECT(KEY("supported", names_of()), KEY("requested", version)),
                "Unsupported protocol version.");
     return false;
 }

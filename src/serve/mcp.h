@@ -11,7 +11,7 @@
  *
  *     mcp_rpc.h        messages of JSON-RPC
  *     mcp.c            the methods, one table; calls and peers
- *     mcp_tools.h      the tools, one table of rows that point into the table of operations (operation.h)
+ *     mcp_tools.h      the tools, one table of rows (mcp_tool_rows.c) that point into the table of operations (operation.h)
  *     mcp_views.h      a run, and where a debugger stands in one, as an assistant wants to see them
  *     mcp_wait.h       waiting for a run to stand still, bounded
  *     mcp_shrink.h     answers fit into a context window

@@ -7,6 +7,7 @@
 
 #include "json_parse.h"
 #include "json_print.h"
+#include "mcp_http.h"
 #include "mem.h"
 #include "page.h"
 
@@ -75,12 +76,13 @@ void exchange_note(Exchange *x, int status) {
 /* Takes the text's bytes; frees the exchange. */
 static void respond(Exchange *x, int status, const char *type, Buf *text) {
     char location[400] = "";
-    WebField fields[8];
+    WebField fields[10];
     size_t n = 0;
     fields[n++] = (WebField){"X-Request-Id", x->id};
     fields[n++] = (WebField){"X-Content-Type-Options", "nosniff"};
     fields[n++] = (WebField){"Cache-Control", x->etag[0] ? "private, max-age=0" : "no-store"};
     if (x->etag[0]) fields[n++] = (WebField){"ETag", x->etag};
+    if (x->session[0]) fields[n++] = (WebField){"Mcp-Session-Id", x->session};
     if (status == 401) fields[n++] = (WebField){"WWW-Authenticate", "Bearer"};
     if (status == 429) fields[n++] = (WebField){"Retry-After", "1"};
     if (status == 405 && x->match.allowed[0]) {
@@ -98,8 +100,8 @@ static void respond(Exchange *x, int status, const char *type, Buf *text) {
         fields[n++] = (WebField){"Location", location};
     }
     fields[n] = (WebField){NULL, NULL};
-    WebAnswer answer = {
-        .status = status, .type = status == 204 || status == 304 ? NULL : type, .fields = fields};
+    bool empty = status == 204 || status == 304 || !text->len;
+    WebAnswer answer = {.status = status, .type = empty ? NULL : type, .fields = fields};
     WebRequest *r = x->request;
     exchange_note(x, status);
     web_request_set_data(r, NULL);
@@ -238,31 +240,35 @@ static void talk(Exchange *x) {
     }
 }
 
-/* api: the path is behind /api/v1. open: whoever reaches the port may ask. body: it is told with its body. */
+/* api: the path is behind /api/v1. open: whoever reaches the port may ask. body: it is told with its body. Each needs the
+ * scope `read` unless it is open; what a message of an assistant asks for is looked at by its operation. */
 static const struct OwnRoute {
     const char *method, *path;
     bool api, open, body;
-    OperationScope scope;
     void (*answer)(Exchange *x);
+    const char *methods; /* of the path; NULL: this one */
 } own_routes[] = {
-    {"GET", "/healthz", false, true, false, SCOPE_READ, health},
-    {"GET", "/readyz", false, true, false, SCOPE_READ, ready},
-    {"GET", "/metrics", false, false, false, SCOPE_READ, metrics},
-    {"GET", "/openapi.json", true, false, false, SCOPE_READ, openapi},
-    {"GET", "/server", true, false, false, SCOPE_READ, about},
-    {"GET", "/ws", true, false, false, SCOPE_READ, talk},
-    {"POST", "/sign-in", true, true, true, SCOPE_READ, auth_sign_in},
-    {"POST", "/sign-out", true, true, false, SCOPE_READ, auth_sign_out},
+    {"GET", "/healthz", false, true, false, health, NULL},
+    {"GET", "/readyz", false, true, false, ready, NULL},
+    {"GET", "/metrics", false, false, false, metrics, NULL},
+    {"GET", "/openapi.json", true, false, false, openapi, NULL},
+    {"GET", "/server", true, false, false, about, NULL},
+    {"GET", "/ws", true, false, false, talk, NULL},
+    {"POST", "/sign-in", true, true, true, auth_sign_in, NULL},
+    {"POST", "/sign-out", true, true, false, auth_sign_out, NULL},
+    {"POST", "/mcp", false, false, true, mcp_http_post, "POST, GET, DELETE"},
+    {"GET", "/mcp", false, false, false, mcp_http_listen, "POST, GET, DELETE"},
+    {"DELETE", "/mcp", false, false, false, mcp_http_leave, "POST, GET, DELETE"},
 };
 
-/* known: the method that the path takes, NULL: there is no such path. */
+/* known: the methods that the path takes, NULL: there is no such path. */
 static const struct OwnRoute *find_own(const char *method, const char *path, size_t len, bool api,
                                        const char **known) {
     *known = NULL;
     for (size_t i = 0; i < sizeof own_routes / sizeof *own_routes; i++) {
         const struct OwnRoute *r = &own_routes[i];
         if (r->api != api || strlen(r->path) != len || memcmp(r->path, path, len) != 0) continue;
-        *known = r->method;
+        *known = r->methods ? r->methods : r->method;
         if (!strcmp(r->method, method)) return r;
     }
     return NULL;
@@ -348,7 +354,7 @@ static void on_head(void *ctx, WebRequest *r) {
     bool api = path != NULL;
     path = api ? path : target;
     size_t len = strcspn(path, "?");
-    const struct OwnRoute *own = find_own(method_of(x), path, len, api, &known);
+    const struct OwnRoute *own = x->own = find_own(method_of(x), path, len, api, &known);
     if (own && own->open) {
         if (!own->body) answer_own(x, own);
         return;
@@ -364,6 +370,8 @@ static void on_head(void *ctx, WebRequest *r) {
         exchange_refuse(x, 503, "stopping", "The server is stopping.");
     } else if (debug) {
         begin_debug_talk(x, path, len);
+    } else if (own && own->body) {
+        web_body_max(r, s->options.max_body);
     } else if (own) {
         answer_own(x, own);
     } else {
@@ -394,15 +402,10 @@ static void on_request(void *ctx, WebRequest *r) {
         }
         return;
     }
-    size_t len = 0;
-    const char *path = api_path(web_target(r)), *body = web_body(r, &len);
-    const char *known;
-    const struct OwnRoute *own =
-        find_own(method_of(x), path ? path : "", strcspn(path ? path : "", "?"), true, &known);
-    if (!own || !own->body) return; /* it is being answered, as /readyz is from another thread */
-    x->args = len ? json_parse(body, len, &(JsonParseOptions){.max_depth = 8}, NULL) : json_none();
-    if (!auth_check_rate(x)) return;
-    own->answer(x);
+    if (!x->own || !x->own->body)
+        return; /* it is being answered, as /readyz is from another thread */
+    if (x->own->open && !auth_check_rate(x)) return;
+    x->own->answer(x);
 }
 
 /* What is still under way for it comes to nothing. */
@@ -410,7 +413,9 @@ static void on_gone(void *ctx, WebRequest *r) {
     Exchange *x = web_request_data(r);
     (void)ctx;
     if (!x) return;
-    if (!x->asked) {
+    if (x->post) {
+        mcp_http_gone(x);
+    } else if (!x->asked) {
         x->request = NULL;
         exchange_free(x);
     } else {
@@ -468,6 +473,7 @@ static void on_look(uv_timer_t *timer) {
     s->looked = now;
     events_look(s);
     talks_look(s);
+    mcp_http_look(s->mcp);
     look_at_memory(s);
 }
 
@@ -521,6 +527,7 @@ Server *server_new(const ServerOptions *options, Error *err) {
     if (options->auth) s->tokens = token_set_new(folder);
     s->windows = windows_new(options->loop, options->client);
     s->orphans = orphans_new(s);
+    s->mcp = mcp_http_new(s);
     host_recover(host, on_store_failed, s);
     s->look = mem_zalloc(sizeof *s->look);
     uv_timer_init(options->loop, s->look);
@@ -564,6 +571,7 @@ static void on_web_closed(void *ctx) {
     for (char **h = s->hosts; h && *h; h++) mem_free(*h);
     mem_free(s->hosts);
     while (s->streams) event_stream_end(s->streams);
+    mcp_http_free(s->mcp);
     for (Exchange *x = s->exchanges; x; x = x->next) x->request = NULL;
     windows_free(s->windows);
     host_recover(client_host(s->options.client), NULL, NULL);
@@ -582,5 +590,6 @@ void server_close(Server *s, void (*closed)(void *ctx), void *ctx) {
     s->closed_ctx = ctx;
     events_close(s);
     logs_close(s);
+    mcp_http_close(s->mcp);
     web_server_close(s->web, GRACE_MS, on_web_closed, s);
 }

@@ -12,6 +12,8 @@
  *     /ws, /debug/{thread} with Upgrade              the operations over a WebSocket (socket.h has the like for processes)
  *     /openapi.json, /server                         what there is to ask, and who answers
  *
+ * /mcp is the Model Context Protocol, for assistants (mcp_http.h).
+ *
  * Beside it: /healthz and /readyz for whoever keeps the process running, and /metrics for Prometheus.
  *
  * Who may ask: without `auth` everybody who reaches the port, which is for loopback addresses alone; with it whoever has a token

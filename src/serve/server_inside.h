@@ -1,7 +1,7 @@
 /* server_inside.h - what the files of the server share.
  *
  * Reading order: server.c (who has come, and for what), rest.c (an operation by its route), events.c and log_follower.c (Server-Sent Events),
- * websocket.c, windows.h (sessions that are debugged over REST), page.h, auth.c, problem.c, event_name.h,
+ * websocket.c, mcp_http.c (assistants), windows.h (sessions that are debugged over REST), page.h, auth.c, problem.c, event_name.h,
  * openapi.c, schemas.h, metrics.c.
  */
 #ifndef PAWL_SERVER_INSIDE_H
@@ -34,6 +34,7 @@ typedef struct LogFollower LogFollower;
 typedef struct Talk Talk;
 typedef struct Orphans Orphans;
 typedef struct Rates Rates;
+typedef struct McpHttp McpHttp;
 
 struct Server {
     ServerOptions options; /* with what was left open filled in */
@@ -45,6 +46,7 @@ struct Server {
     uint64_t runs_full; /* when they were counted and there was no room, on the loop's clock */
     Windows *windows;
     Orphans *orphans;
+    McpHttp *mcp;
     Exchange *exchanges;  /* under way */
     EventStream *streams; /* open */
     LogFollower *logs;    /* the same */
@@ -82,14 +84,17 @@ struct Exchange {
     char id[24];
     uint64_t began; /* uv_hrtime() */
     RouteMatch match;
-    char *thread;    /* that it is about; NULL: none */
-    Json args;       /* of the operation */
-    bool asked;      /* somebody is at it, and will answer or free it */
-    bool asks_ready; /* waits to hear whether the store can be read */
-    bool starts;     /* a run was let in for it */
-    bool created;    /* its answer is of something new */
-    char key[65];    /* of Idempotency-Key; "" without one */
-    char etag[32];   /* "" where the answer may change */
+    char *thread;               /* that it is about; NULL: none */
+    Json args;                  /* of the operation */
+    bool asked;                 /* somebody is at it, and will answer or free it */
+    bool asks_ready;            /* waits to hear whether the store can be read */
+    bool starts;                /* a run was let in for it */
+    bool created;               /* its answer is of something new */
+    const struct OwnRoute *own; /* a route of the server's own; NULL: it is none */
+    struct Post *post;          /* a message of an assistant (mcp_http.c); NULL: it is none */
+    char session[40];           /* Mcp-Session-Id of the answer; "" without one */
+    char key[65];               /* of Idempotency-Key; "" without one */
+    char etag[32];              /* "" where the answer may change */
 };
 
 /* ---- server.c ---- */

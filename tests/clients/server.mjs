@@ -12,7 +12,7 @@ import {dirname, join, resolve} from 'node:path';
 import {createInterface} from 'node:readline';
 import {Broken, until, within} from './tap.mjs';
 
-const COMPLAINTS = ['AddressSanitizer', 'LeakSanitizer', 'runtime error:', 'ThreadSanitizer', 'pawl: bug:'];
+export const COMPLAINTS = ['AddressSanitizer', 'LeakSanitizer', 'runtime error:', 'ThreadSanitizer', 'pawl: bug:'];
 
 const environment = Object.fromEntries(
   Object.entries(process.env).filter(([name]) => !name.startsWith('PAWL_') || name === 'PAWL_SDK'));
