@@ -374,6 +374,8 @@ static void ask_session(Host *host, const Operation *op, Json args, Reply reply)
     } else if (op->revives && run_settled(session_run(session)) &&
                !strcmp(run_status(session_run(session)), "failed")) {
         act_with_lease(take_turn(host, run, op, own, reply));
+    } else if (op->ask_later) {
+        op->ask_later(host, session, own, reply);
     } else {
         Run *its = session_run(session);
         begin_by(its, op, reply.by);

@@ -126,6 +126,9 @@ typedef struct Operation {
     void (*call)(Host *host, Json args, Reply reply);
     bool here; /* call: the run in `thread` is only read: it is done where it is asked */
     Json (*ask)(Session *session, Json args, Error *err);
+    /* ask: the same where it may take longer than a turn of the loop, which goes on meanwhile (host_work()); it looks at the session
+     * at once. NULL: it never does. */
+    void (*ask_later)(Host *host, Session *session, Json args, Reply reply);
     const OperationPast
         *past; /* ask: NULL: it never looks into the record. Without ask: it always does */
     bool

@@ -243,28 +243,14 @@ Json debug_watch_delete(Session *session, Json args, Error *err) {
     return debug_answer_with("deleted", ids);
 }
 
+enum { WATCHES_MS = 5000, WATCH_NS = 1000000 /* of each at least */ };
+
 /* Where watches are evaluated; why is what it says of all of them when there is nowhere. */
 typedef struct WatchPlace {
     Frame *frame;
     Json state;
     Error why;
 } WatchPlace;
-
-static Json watch_value(const WatchPlace *place, Json watch, Json expression) {
-    Error err = place->why;
-    Json found = json_none(), key, value;
-    if (place->frame) {
-        found = debug_eval(&(DebugEval){place->frame, place->state, expression, 0}, &err);
-    }
-    if (json_is_none(found)) return json_object_with(watch, "error", json_string_c(err.msg));
-    for (size_t pos = 0; json_object_next(found, &pos, &key, &value);) {
-        if (json_truthy(value)) { /* `more` and what goes with it only where there is more */
-            watch = json_object_set(watch, json_ref(key), json_ref(value));
-        }
-    }
-    json_unref(found);
-    return watch;
-}
 
 /* A frame that was asked for must be there. When none was, and none is selected, each watch says
  * so: the list is wanted all the same. */
@@ -278,19 +264,137 @@ static bool find_place(Session *session, Json args, WatchPlace *place, Error *er
     return true;
 }
 
-Json debug_watches(Session *session, Json args, Error *err) {
+/* A watch on its way to an answer: what is known of it, and its evaluation, or why there is none. */
+typedef struct Watched {
+    Json facts;
+    InspectRun *run;
+    Error why;
+} Watched;
+
+/* Watches that are evaluated, one after the other. There may be many, so they share a time: each has an even part of what those
+ * before it have left. */
+typedef struct Watching {
+    HostWork work; /* first */
+    Watched *items;
+    size_t n, at;
+    uint64_t left, worked; /* nanoseconds: of all, and what this one has used */
+    Json list;             /* of those before it */
+    Json around;
+    Reply reply;
+} Watching;
+
+/* NULL: the frame that was asked for is not there. */
+static Watching *watching(Session *session, Json args, Error *err) {
     WatchPlace place = {.why = ERROR_INIT};
-    Json list = json_array(), key, expression, watches = session_watches(session);
-    if (!find_place(session, args, &place, err)) {
-        json_unref(list);
-        return json_none();
-    }
+    Json key, expression, watches = session_watches(session);
+    if (!find_place(session, args, &place, err)) return NULL;
+    Watching *w = mem_zalloc(sizeof *w);
+    *w = (Watching){.items = mem_zalloc((json_object_len(watches) + 1) * sizeof *w->items),
+                    .left = (uint64_t)WATCHES_MS * 1000000,
+                    .list = json_array(),
+                    .around = json_none()};
     for (size_t pos = 0; json_object_next(watches, &pos, &key, &expression);) {
-        Json watch = watch_facts(watch_id(key), expression);
-        list = json_array_push(list, watch_value(&place, watch, expression));
+        Watched *item = &w->items[w->n++];
+        *item = (Watched){.facts = watch_facts(watch_id(key), expression), .why = place.why};
+        if (place.frame) {
+            item->run =
+                debug_eval_begin(&(DebugEval){place.frame, place.state, expression, 0}, &item->why);
+        }
     }
     json_unref(place.state);
-    return debug_answer_with("watches", list);
+    return w;
+}
+
+/* Adds what came of one to the list. */
+static void take_watched(Watching *w, Watched *item) {
+    Json found = item->run ? inspect_eval_end(item->run, &item->why) : json_none(), key, value;
+    Json out = json_take(&item->facts);
+    if (json_is_none(found)) out = json_object_with(out, "error", json_string_c(item->why.msg));
+    for (size_t pos = 0; json_object_next(found, &pos, &key, &value);) {
+        if (json_truthy(value)) { /* `more` and what goes with it only where there is more */
+            out = json_object_set(out, json_ref(key), json_ref(value));
+        }
+    }
+    json_unref(found);
+    w->list = json_array_push(w->list, out);
+    item->run = NULL;
+}
+
+static bool watch_on(HostWork *work, uint64_t until) {
+    Watching *w = (Watching *)work;
+    for (uint64_t now = uv_hrtime(); w->at < w->n && now < until;) {
+        Watched *item = &w->items[w->at];
+        uint64_t share = w->left / (w->n - w->at), then = now;
+        if (share < WATCH_NS) share = WATCH_NS;
+        uint64_t own = share > w->worked ? share - w->worked : 0;
+        bool ended =
+            !item->run || inspect_eval_go_on(item->run, own < until - now ? now + own : until);
+        now = uv_hrtime();
+        w->worked += now - then;
+        if (!ended && w->worked < share) continue;
+        if (!ended) {
+            inspect_eval_end(item->run, NULL);
+            item->run = NULL;
+            error_set(&item->why, ERR_LIMIT,
+                      "The expression takes too long: %zu watches have %d s all together.", w->n,
+                      WATCHES_MS / 1000);
+        }
+        take_watched(w, item);
+        w->left -= w->worked < w->left ? w->worked : w->left;
+        w->worked = 0;
+        w->at++;
+    }
+    return w->at == w->n;
+}
+
+/* The answer, of one that has ended; frees it. */
+static Json watched(Watching *w) {
+    while (w->at < w->n) take_watched(w, &w->items[w->at++]);
+    Json out = json_object_with(w->around, "watches", w->list);
+    mem_free(w->items);
+    mem_free(w);
+    return out;
+}
+
+Json debug_with_watches(Session *session, Json args, Json around, Error *err) {
+    Watching *w = watching(session, args, err);
+    if (!w) {
+        json_unref(around);
+        return json_none();
+    }
+    w->around = around;
+    watch_on(&w->work, UINT64_MAX);
+    return watched(w);
+}
+
+static void on_watched(HostWork *work, const Error *given_up) {
+    Watching *w = (Watching *)work;
+    Reply reply = w->reply;
+    Json out = watched(w);
+    if (given_up) json_clear(&out);
+    reply.give(reply.ctx, out, given_up);
+}
+
+void debug_with_watches_later(Host *host, Session *session, Json args, Json around, Reply reply) {
+    Error err = ERROR_INIT;
+    Watching *w = watching(session, args, &err);
+    if (!w) {
+        json_unref(around);
+        reply_fail(reply, &err);
+        return;
+    }
+    w->work = (HostWork){.go_on = watch_on, .done = on_watched};
+    w->around = around;
+    w->reply = reply;
+    host_work(host, &w->work);
+}
+
+Json debug_watches(Session *session, Json args, Error *err) {
+    return debug_with_watches(session, args, json_object(), err);
+}
+
+void debug_watches_later(Host *host, Session *session, Json args, Reply reply) {
+    debug_with_watches_later(host, session, args, json_object(), reply);
 }
 
 /* ---- kept for later runs ---- */

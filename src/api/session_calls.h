@@ -8,13 +8,17 @@
 #define PAWL_SESSION_CALLS_H
 
 #include "args.h"
+#include "inspect.h"
 #include "session_api.h"
 
 typedef Json DebugCall(Session *session, Json args, Error *err);
+/* As Operation.ask_later says. */
+typedef void DebugLater(Host *host, Session *session, Json args, Reply reply);
 
 /* session_control.c: the session, frames that stop and go, and what is changed in them: variables, configs, nodes
  * that the workflow does not have */
 DebugCall debug_session, debug_overview, debug_configure, debug_extend, debug_detach, debug_abort;
+DebugLater debug_overview_later;
 DebugCall debug_continue, debug_pause, debug_step, debug_goto;
 DebugCall debug_skip, debug_retry, debug_end, debug_answer;
 DebugCall debug_set, debug_unset, debug_pending, debug_revoke;
@@ -25,6 +29,7 @@ extern const char *const debug_step_words[], *const debug_inject_words[];
 DebugCall debug_break_set, debug_break_change, debug_break_delete, debug_break_enable, debug_breaks;
 DebugCall debug_watch_add, debug_watch_delete, debug_watches;
 DebugCall debug_break_save, debug_break_load;
+DebugLater debug_watches_later;
 extern const OperationPast past_save, past_load, past_saved;
 
 /* session_look.c: frames, nodes, values, text */
@@ -32,6 +37,7 @@ DebugCall debug_frames, debug_frame, debug_stack, debug_node, debug_config, debu
     debug_summary;
 DebugCall debug_search, debug_largest, debug_evaluate, debug_complete, debug_source, debug_nodes;
 DebugCall debug_graph;
+DebugLater debug_evaluate_later;
 extern const char *const debug_complete_words[], *const debug_graph_words[];
 
 /* session_past.c: what is in the record. Those that need nothing of the session are as Operation.read says. */
@@ -58,14 +64,19 @@ bool debug_is_recorded(const Session *session, Error *err);
 Json debug_config_of(Frame *f, Error *err);
 
 /* An expression on the state of a frame with the variables of the node that it stands at (f
- * NULL: none). {results, more}. */
+ * NULL: none), begun: see inspect.h. It needs nothing of the frame any more. */
 typedef struct DebugEval {
     Frame *frame;
     Json state;
     Json expression; /* a string */
     size_t limit;
 } DebugEval;
-Json debug_eval(const DebugEval *eval, Error *err);
+InspectRun *debug_eval_begin(const DebugEval *eval, Error *err);
+
+/* The watches, in a field of that object, which is consumed; JSON_NONE: the frame that was asked for is not there. The second answers,
+ * and the loop goes on meanwhile. */
+Json debug_with_watches(Session *session, Json args, Json around, Error *err);
+void debug_with_watches_later(Host *host, Session *session, Json args, Json around, Reply reply);
 
 /* An object of one field; consumes the value. A value that is JSON_NONE makes JSON_NONE. */
 Json debug_answer_with(const char *key, Json value);

@@ -20,8 +20,9 @@ Json debug_session(Session *session, Json args, Error *err) {
 }
 
 /* All that somebody who comes to a session needs first. */
-Json debug_overview(Session *session, Json args, Error *err) {
-    static DebugCall *const parts[] = {debug_frames, debug_breaks, debug_watches, debug_injected};
+/* All of it but the watches. */
+static Json overview(Session *session, Json args, Error *err) {
+    static DebugCall *const parts[] = {debug_frames, debug_breaks, debug_injected};
     Json out = OBJECT(KEY("session", session_json(session)));
     for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
         Json part = parts[i](session, args, err);
@@ -33,6 +34,21 @@ Json debug_overview(Session *session, Json args, Error *err) {
         json_unref(part);
     }
     return out;
+}
+
+Json debug_overview(Session *session, Json args, Error *err) {
+    Json out = overview(session, args, err);
+    return json_is_none(out) ? out : debug_with_watches(session, args, out, err);
+}
+
+void debug_overview_later(Host *host, Session *session, Json args, Reply reply) {
+    Error err = ERROR_INIT;
+    Json out = overview(session, args, &err);
+    if (json_is_none(out)) {
+        reply_fail(reply, &err);
+    } else {
+        debug_with_watches_later(host, session, args, out, reply);
+    }
 }
 
 Json debug_configure(Session *session, Json args, Error *err) {

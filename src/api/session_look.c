@@ -197,7 +197,7 @@ Json debug_largest(Session *session, Json args, Error *err) {
 
 /* ---- expressions ---- */
 
-Json debug_eval(const DebugEval *eval, Error *err) {
+InspectRun *debug_eval_begin(const DebugEval *eval, Error *err) {
     const Node *node = eval->frame ? args_node(eval->frame, NULL) : NULL;
     Json values[FRAME_VARS_MAX];
     Json text = eval->expression;
@@ -210,20 +210,22 @@ Json debug_eval(const DebugEval *eval, Error *err) {
         inspect.nvars = node->nvars;
         inspect.values = frame_variables(eval->frame, node, values);
     }
-    return inspect_eval(&inspect, err);
+    return inspect_eval_begin(&inspect, err);
 }
 
 /* A state of the past has no node that stands somewhere, so there are no variables of maps. */
 Json debug_evaluate_on(Json state, Json args, Error *err) {
-    return debug_eval(&(DebugEval){.state = state,
-                                   .expression = json_object_get_c(args, "expression"),
-                                   .limit = args_size(args, "limit", 0)},
-                      err);
+    Json text = json_object_get_c(args, "expression");
+    return inspect_eval(&(InspectEval){.expression = json_string_data(&text),
+                                       .len = json_string_len(text),
+                                       .state = state,
+                                       .limit = args_size(args, "limit", 0)},
+                        err);
 }
 
-Json debug_evaluate(Session *session, Json args, Error *err) {
+static InspectRun *evaluation(Session *session, Json args, Error *err) {
     Json state = state_now(session, args, err);
-    if (json_is_none(state)) return state;
+    if (json_is_none(state)) return NULL;
     Frame *f = args_frame(session, args, NULL);
     DebugEval eval = {
         .frame = is_innermost(f, args) ? f : NULL,
@@ -231,9 +233,47 @@ Json debug_evaluate(Session *session, Json args, Error *err) {
         .expression = json_object_get_c(args, "expression"),
         .limit = args_size(args, "limit", 0),
     };
-    Json out = debug_eval(&eval, err);
+    InspectRun *run = debug_eval_begin(&eval, err);
     json_unref(state);
-    return out;
+    return run;
+}
+
+Json debug_evaluate(Session *session, Json args, Error *err) {
+    InspectRun *run = evaluation(session, args, err);
+    if (!run) return json_none();
+    inspect_eval_go_on(run, UINT64_MAX);
+    return inspect_eval_end(run, err);
+}
+
+/* The same, while the loop goes on. */
+typedef struct Evaluating {
+    HostWork work; /* first */
+    InspectRun *run;
+    Reply reply;
+} Evaluating;
+
+static bool go_on(HostWork *work, uint64_t until) {
+    return inspect_eval_go_on(((Evaluating *)work)->run, until);
+}
+
+static void on_evaluated(HostWork *work, const Error *given_up) {
+    Evaluating *e = (Evaluating *)work;
+    Error err = ERROR_INIT;
+    Json out = inspect_eval_end(e->run, &err);
+    e->reply.give(e->reply.ctx, out, given_up ? given_up : json_is_none(out) ? &err : NULL);
+    mem_free(e);
+}
+
+void debug_evaluate_later(Host *host, Session *session, Json args, Reply reply) {
+    Error err = ERROR_INIT;
+    InspectRun *run = evaluation(session, args, &err);
+    if (!run) {
+        reply_fail(reply, &err);
+        return;
+    }
+    Evaluating *e = mem_zalloc(sizeof *e);
+    *e = (Evaluating){.work = {.go_on = go_on, .done = on_evaluated}, .run = run, .reply = reply};
+    host_work(host, &e->work);
 }
 
 /* ---- completions ---- */

@@ -109,6 +109,14 @@ typedef struct InspectEval {
 } InspectEval;
 Json inspect_eval(const InspectEval *eval, Error *err);
 
+/* The same in pieces. It holds on to what it needs: nothing of `eval` has to live on. NULL on error. */
+typedef struct InspectRun InspectRun;
+InspectRun *inspect_eval_begin(const InspectEval *eval, Error *err);
+/* Until that time of uv_hrtime(); whether it has ended, or has worked for as long as it may. */
+bool inspect_eval_go_on(InspectRun *run, uint64_t until);
+/* What came of it, as above; frees it. Of one that has not ended, and of NULL, that it took too long. */
+Json inspect_eval_end(InspectRun *run, Error *err);
+
 /* {items} for jq text at a cursor (bytes; SIZE_MAX: its end). state may be JSON_NONE. */
 Json inspect_complete(const char *text, size_t len, size_t cursor, const char *const *vars,
                       size_t nvars, Json state);

@@ -482,6 +482,15 @@ Json inspect_diff(Json from, Json to, size_t limit) {
 
 enum { EVAL_SLICE = 10000 };
 
+/* Where in the expression it is, in the sentence too. */
+static void place_error(Error *err) {
+    if (err && err->line > 1) {
+        error_wrap(err, "At line %d, column %d of the expression", err->line, err->col);
+    } else if (err && err->line == 1) {
+        error_wrap(err, "At column %d of the expression", err->col);
+    }
+}
+
 typedef struct Results {
     Json list, omitted;
     uint64_t bytes;
@@ -504,7 +513,15 @@ static bool add_result(Results *r, Json value) {
     return false;
 }
 
-Json inspect_eval(const InspectEval *eval, Error *err) {
+struct InspectRun {
+    JqProgram *program;
+    JqRun *run;
+    JqStatus status; /* JQ_PAUSED: it has not ended */
+    uint64_t worked; /* nanoseconds */
+    Results results;
+};
+
+InspectRun *inspect_eval_begin(const InspectEval *eval, Error *err) {
     JqHost host = {.budget = {.steps = eval->steps ? eval->steps : INSPECT_EVAL_STEPS,
                               .memory = eval->memory ? eval->memory : INSPECT_EVAL_MEMORY,
                               .slice = EVAL_SLICE}};
@@ -512,40 +529,65 @@ Json inspect_eval(const InspectEval *eval, Error *err) {
     if (eval->len > FLOW_EXPR_MAX) {
         error_set(err, ERR_LIMIT, "The expression is longer than %d KB; that is the limit.",
                   FLOW_EXPR_MAX >> 10);
-        return json_none();
+        return NULL;
     }
-    Results r = {.list = json_array(), .limit = limited(eval->limit, EVAL_LIMIT, INSPECT_PAGE_MAX)};
     JqProgram *program = jq_compile(eval->expression, eval->len, &options, err);
-    JqRun *run = program ? jq_run_new(program, &host) : NULL;
-    JqStatus status = JQ_FAILED;
-    if (!program && err) secrets_explain(err);
-    Json value;
-    if (run) {
-        uint64_t until = uv_hrtime() + (uint64_t)INSPECT_EVAL_MS * 1000000;
-        jq_run_start(run, json_ref(eval->state), eval->values);
+    if (!program) {
+        if (err) secrets_explain(err);
+        place_error(err);
+        return NULL;
+    }
+    InspectRun *r = mem_alloc(sizeof *r);
+    *r = (InspectRun){.program = program,
+                      .run = jq_run_new(program, &host),
+                      .status = JQ_PAUSED,
+                      .results = {.list = json_array(),
+                                  .omitted = json_none(),
+                                  .limit = limited(eval->limit, EVAL_LIMIT, INSPECT_PAGE_MAX)}};
+    jq_run_start(r->run, json_ref(eval->state), eval->values);
+    return r;
+}
+
+bool inspect_eval_go_on(InspectRun *r, uint64_t until) {
+    uint64_t limit = (uint64_t)INSPECT_EVAL_MS * 1000000, now = uv_hrtime();
+    while (r->status == JQ_PAUSED && r->worked < limit && now < until) {
+        Json value;
         do {
-            status = jq_run_next(run, &value);
-        } while ((status == JQ_OUTPUT && add_result(&r, value)) ||
-                 (status == JQ_PAUSED && uv_hrtime() < until));
-        if (status == JQ_FAILED && err) *err = *jq_run_error(run);
-        if (status == JQ_PAUSED) {
-            error_set(err, ERR_LIMIT, "The expression took longer than %d s, which is the limit.",
-                      INSPECT_EVAL_MS / 1000);
-            status = JQ_FAILED;
-        }
+            r->status = jq_run_next(r->run, &value);
+        } while (r->status == JQ_OUTPUT && add_result(&r->results, value));
+        uint64_t then = now;
+        now = uv_hrtime();
+        r->worked += now - then;
     }
-    jq_run_free(run);
-    jq_program_free(program);
-    if (status != JQ_FAILED) {
-        return OBJECT(KEY("results", r.list), KEY("more", r.more), KEY("omitted", r.omitted));
+    return r->status != JQ_PAUSED || r->worked >= limit;
+}
+
+Json inspect_eval_end(InspectRun *r, Error *err) {
+    Json out = json_none();
+    if (!r || r->status == JQ_PAUSED) {
+        error_set(err, ERR_LIMIT, "The expression took longer than %d s, which is the limit.",
+                  INSPECT_EVAL_MS / 1000);
+    } else if (r->status == JQ_FAILED && err) {
+        *err = *jq_run_error(r->run);
+        place_error(err);
+    } else if (r->status != JQ_FAILED) {
+        out = OBJECT(KEY("results", json_take(&r->results.list)), KEY("more", r->results.more),
+                     KEY("omitted", json_take(&r->results.omitted)));
     }
-    json_unref(r.list);
-    if (err && err->line > 1) {
-        error_wrap(err, "At line %d, column %d of the expression", err->line, err->col);
-    } else if (err && err->line == 1) {
-        error_wrap(err, "At column %d of the expression", err->col);
-    }
-    return json_none();
+    if (!r) return out;
+    jq_run_free(r->run);
+    jq_program_free(r->program);
+    json_unref(r->results.list);
+    json_unref(r->results.omitted);
+    mem_free(r);
+    return out;
+}
+
+Json inspect_eval(const InspectEval *eval, Error *err) {
+    InspectRun *r = inspect_eval_begin(eval, err);
+    if (!r) return json_none();
+    inspect_eval_go_on(r, UINT64_MAX);
+    return inspect_eval_end(r, err);
 }
 
 Json inspect_complete(const char *text, size_t len, size_t cursor, const char *const *vars,

@@ -292,6 +292,7 @@ Host *host_new(const HostOptions *options) {
 void host_free(Host *h) {
     if (!h) return;
     h->ending = true;
+    host_works_end(h);
     while (h->first) free_run(h->first);
     while (h->all) subscription_end(h->all);
     engine_free(h->engine);

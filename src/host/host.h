@@ -218,6 +218,21 @@ void host_turn_end(HostTurn *turn);                /* those who wait go on */
 /* Grows with each session of the run: whoever asked one knows whether it is still the same. */
 int64_t host_session_number(const HostRun *run);
 
+/* ---- work in pieces ----
+ *
+ * What is computed for somebody who asks, and may take longer than a turn of the loop: the loop goes on in between. What is done
+ * within a turn is done at once; of the others one after the other goes on, and there are few at a time. */
+typedef struct HostWork HostWork;
+struct HostWork {
+    /* Until that time of uv_hrtime(); whether it has ended. */
+    bool (*go_on)(HostWork *work, uint64_t until);
+    /* Once, maybe before host_work() returns. err: it has not ended, and is given up; NULL otherwise. It is its owner's again. */
+    void (*done)(HostWork *work, const Error *err);
+    HostWork *next;
+};
+
+void host_work(Host *host, HostWork *work);
+
 /* ---- the record ---- */
 
 /* What a stored run is made of: its row, its image at a checkpoint (0: its head) and its definition, from

@@ -1,7 +1,7 @@
 /* host_inside.h - what the files of host/ share: the structs behind host.h and subscription.h.
  *
  * Reading order: host.c (held runs with their sessions and windows, life, store, engine), subscription.c (events),
- * host_job.c (work on the store, on other threads), stored_run.c.
+ * host_job.c (work on the store, on other threads), host_work.c (computing, in pieces), stored_run.c.
  */
 #ifndef PAWL_HOST_INSIDE_H
 #define PAWL_HOST_INSIDE_H
@@ -23,7 +23,10 @@ struct Host {
     HostNeed opened;          /* for what it was */
     Engine *engine;           /* NULL: not made yet */
     Readers *readers;         /* of jobs; NULL: there was none yet */
-    HostRun *first, *last;    /* held runs, oldest first */
+    HostWork *works;          /* in pieces, in order */
+    size_t nworks;
+    uv_idle_t *worker;              /* active while there are some; NULL: there were none yet */
+    HostRun *first, *last;          /* held runs, oldest first */
     HostRun **by_name, **by_number; /* the same, in as many slots */
     size_t nruns, slots;
     HostComing *coming; /* runs that the engine was asked for, or is about to be */
@@ -85,5 +88,9 @@ void subscription_purge(Subscription *first);
 /* ---- host_job.c ---- */
 
 void host_jobs_end(Host *host); /* all are told; waits for those that have begun */
+
+/* ---- host_work.c ---- */
+
+void host_works_end(Host *host); /* all are told */
 
 #endif

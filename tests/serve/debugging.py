@@ -491,7 +491,39 @@ def a_place_of_all_runs(world):
             world.same(talk.wait("run.completed").session_id, "t")
 
 
-CASES = [messages_are_counted, a_slow_window_has_all, what_was_asked_before_a_stop_is_answered, a_place_of_all_runs, starts_that_are_refused, streams_of_debugged_runs, cancelled_while_paused_in_cleanup, refused_calls_take_no_run, keys_of_their_own, tests_over_rest, what_is_told_of_a_pause, graphs_over_a_websocket, whom_events_are_about, each_pause_is_told_once, many_save_at_once, each_message_has_one_answer, many_sessions_at_once]
+def others_go_on_while_one_evaluates(world):
+    """an expression that takes long holds up nobody: others are answered meanwhile, also one of the same run; there are few such at a time"""
+    with Server(world) as s, s.talk() as talk:
+        s.begin("t", ASK)
+        s.ask("POST", "/debug/t", {}).gives(200)
+        slow = [talk.say("evaluate", {"thread": "t", "expression": "last(range(1e12))"}) for _ in range(9)]
+        refused = talk.message()
+        world.same((refused.request_id, refused.data.status, refused.data.limited), (slow[-1], 429, "evaluations"))
+        quick = talk.say("evaluate", {"thread": "t", "expression": "1 + 1"})
+        answer = talk.message()
+        world.same((answer.request_id, answer.data.results), (quick, [2]))
+        s.ask("GET", "/runs/t").gives(200)
+        late = talk.message()
+        world.same((late.request_id, late.data.status), (slow[0], 422))
+        s.kill()
+
+
+def watches_share_a_time(world):
+    """a watch that takes too long leaves time for the others, and nobody waits for all of them"""
+    with Server(world) as s, s.talk() as talk:
+        s.begin("t", ASK)
+        for expression in ["last(range(1e12))"] * 100 + ["1 + 1"]:
+            s.ask("POST", "/debug/t/watches", {"expression": expression}).gives(200)
+        asked = talk.say("overview", {"thread": "t"})
+        quick = talk.say("breakpoints", {"thread": "t"})
+        world.same([talk.message().request_id, (answer := talk.message()).request_id], [quick, asked])
+        watches = answer.data.watches
+        world.same((len(watches), watches[-1].results), (101, [2]))
+        if "all together" not in watches[0].error:
+            raise Broken(f"the first says {watches[0]}")
+
+
+CASES = [others_go_on_while_one_evaluates, watches_share_a_time, messages_are_counted, a_slow_window_has_all, what_was_asked_before_a_stop_is_answered, a_place_of_all_runs, starts_that_are_refused, streams_of_debugged_runs, cancelled_while_paused_in_cleanup, refused_calls_take_no_run, keys_of_their_own, tests_over_rest, what_is_told_of_a_pause, graphs_over_a_websocket, whom_events_are_about, each_pause_is_told_once, many_save_at_once, each_message_has_one_answer, many_sessions_at_once]
 
 if __name__ == "__main__":
     sys.exit(run_all(CASES, sys.argv[1]))
