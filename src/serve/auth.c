@@ -210,13 +210,13 @@ bool auth_allows(Server *s, const Asker *asker, const Operation *op, Json args, 
     if ((attaches || debugs) && needed < SCOPE_DEBUG) needed = SCOPE_DEBUG;
     if (names_files(op, args)) needed = SCOPE_ADMIN;
     if (asker->scope < needed) {
-        error_set(err, ERR_USAGE, "`%s` needs a token with the scope `%s`; this one has `%s`.",
+        error_set(err, ERR_FORBIDDEN, "`%s` needs a token with the scope `%s`; this one has `%s`.",
                   op->name, operation_scope_names[needed], operation_scope_names[asker->scope]);
         return error_fact(err, "scope", operation_scope_names[needed]);
     }
     if (is_inline(op, args) && asker->scope < SCOPE_ADMIN && !s->options.allow_inline) {
         error_set(
-            err, ERR_USAGE,
+            err, ERR_FORBIDDEN,
             "This token starts workflows that the server knows by name (`workflow`), and none that "
             "are sent.");
         return error_fact(err, "scope", "admin");

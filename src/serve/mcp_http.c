@@ -17,7 +17,13 @@
 #include <string.h>
 #include <strings.h>
 
-enum { DEPTH_MAX = 512, STREAM_MS = 2000, QUIET_MS = 15000, ID_BYTES = 16 };
+enum {
+    DEPTH_MAX = 512,
+    STREAM_MS = 2000,
+    QUIET_MS = 15000,
+    ID_BYTES = 16,
+    NOTES_MAX = 1 << 20, /* bytes that wait to be taken: no more is told then, but the answer */
+};
 
 typedef struct Post Post;
 typedef struct McpSession McpSession;
@@ -103,7 +109,7 @@ static void begin_stream(Post *p) {
 static void on_note(void *ctx, Json message) {
     Post *p = ctx;
     if (p->streams && !p->out) begin_stream(p);
-    if (p->out) {
+    if (p->out && web_stream_waiting(p->out) < NOTES_MAX) {
         write_message(p->out, message);
         p->written = now_of(p->door);
     }
@@ -172,7 +178,7 @@ static void end_session(McpSession *s) {
 
 static void on_tell(void *ctx, Json message) {
     McpSession *s = ctx;
-    if (s->out) {
+    if (s->out && web_stream_waiting(s->out) < NOTES_MAX) {
         write_message(s->out, message);
         s->written = now_of(s->door);
     }

@@ -288,7 +288,7 @@ static void ask(Exchange *x, Json body) {
     }
     x->starts = false; /* it is counted by what lets it in */
     if (!auth_allows(x->server, &x->asker, op, x->args, &err)) {
-        exchange_refuse(x, 403, "forbidden", "%s", err.msg);
+        exchange_fail(x, &err);
         return;
     }
     x->starts = !strcmp(op->name, "run_start");

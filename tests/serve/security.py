@@ -197,6 +197,23 @@ def scopes_of_every_row(world):
         s.ask("POST", "/runs", {"definition": flow_of(SHORT)}, token=tokens["run"]).gives(201)
 
 
+def scopes_over_a_websocket(world):
+    """what a scope is too small for is refused as over REST: 403, forbidden, and which scope it needs"""
+    tokens = {scope: token(world, scope, scope) for scope in ("read", "run")}
+    with Server(world, "--auth") as s:
+        for scope, name, data, needed in (
+                ("read", "run_start", {"workflow": "a"}, "run"), ("read", "step", {"thread": "t", "kind": "over"}, "debug"),
+                ("run", "run_start", {"definition": flow_of(SHORT)}, "admin"), ("run", "token_make", {"name": "a", "scope": "read"}, "admin"),
+                ("read", "subscribe", {"thread": "t", "attach": True}, "debug"), ("read", "check", {"path": "a.yaml"}, "admin")):
+            s.token = tokens[scope]
+            with s.talk() as talk:
+                asked = talk.say(name, data)
+                answer = talk.message()
+                world.same((answer.request_id, answer.type, answer.data.status, answer.data.code, answer.data.scope),
+                           (asked, "error", 403, "forbidden", needed), name)
+        s.ask("POST", "/runs", {"definition": flow_of(SHORT)}, token=tokens["run"]).gives(403).has(code="forbidden", scope="admin")
+
+
 def signing_in(world):
     """the token of a browser is in a cookie that scripts cannot read and other sites do not send"""
     good = token(world, "me", "read")
@@ -761,7 +778,7 @@ def workers_of_others(world):
             world.same(s.ask("GET", f"/runs/{thread}/state").json.state["seen"], found, "without tokens")
 
 
-CASES = [from_another_site, looking_from_another_site, only_with_a_token, tokens_in_no_log, scopes_of_every_row, signing_in, names_of_the_server, at_other_addresses,
+CASES = [from_another_site, looking_from_another_site, only_with_a_token, tokens_in_no_log, scopes_of_every_row, scopes_over_a_websocket, signing_in, names_of_the_server, at_other_addresses,
          tokens_that_root_makes, certificates_that_are_renewed, sockets_that_are_handed_over,
          names_that_lead_elsewhere, lines_that_end_early, bodies_that_are_too_much, bodies_that_are_no_json, askers_that_take_turns, connections_that_are_too_many, runs_that_are_too_many, two_readings, whoever_leaves_at_once,
          readiness_for_many, metrics_of_queues, secrets_stay_hidden, who_did_what, who_changed_a_run_under_way, workers_of_others]
