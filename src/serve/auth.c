@@ -170,6 +170,20 @@ static bool is_inline(const Operation *op, Json args) {
            !json_is_none(json_object_get_c(args, "definition"));
 }
 
+/* Whether a run is to be called as those that are begun with a key, which whoever has the key finds again: somebody else's would
+ * be taken for it. */
+static bool takes_name_of_key(const Operation *op, Json args) {
+    static const char *const fields[] = {"new_thread", "thread"};
+    Json name = json_kind(args) == JSON_OBJECT
+                    ? json_object_get_c(args, fields[!strcmp(op->name, "run_start")])
+                    : json_none();
+    const char *text = json_kind(name) == JSON_STRING ? json_string_data(&name) : "";
+    size_t head = sizeof KEY_NAME - 1;
+    return op->scope == SCOPE_RUN && !strncmp(text, KEY_NAME, head) &&
+           strlen(text) == head + KEY_DIGITS &&
+           strspn(text + head, "0123456789abcdef") == KEY_DIGITS;
+}
+
 /* ---- how many runs ---- */
 
 static bool begins_run(const Operation *op) {
@@ -220,6 +234,12 @@ bool auth_allows(Server *s, const Asker *asker, const Operation *op, Json args, 
             "This token starts workflows that the server knows by name (`workflow`), and none that "
             "are sent.");
         return error_fact(err, "scope", "admin");
+    }
+    if (takes_name_of_key(op, args)) {
+        error_set(err, ERR_FORBIDDEN,
+                  "Names like `" KEY_NAME
+                  "...` are made of an Idempotency-Key; choose another one.");
+        return error_fact(err, "field", strcmp(op->name, "run_start") ? "new_thread" : "thread");
     }
     if (!auth_has_room(s, op, err)) return false;
     s->runs_begun += begins_run(op);

@@ -153,8 +153,8 @@ static void name_by_key(Exchange *x) {
     EVP_DigestUpdate(ctx, key, strlen(key));
     EVP_DigestFinal_ex(ctx, hash, NULL);
     EVP_MD_CTX_free(ctx);
-    for (int i = 0; i < 16; i++) snprintf(x->key + 2 * i, 3, "%02x", hash[i]);
-    x->args = json_object_with(x->args, "thread", json_string_fmt("key-%s", x->key));
+    for (int i = 0; i < KEY_DIGITS / 2; i++) snprintf(x->key + 2 * i, 3, "%02x", hash[i]);
+    x->args = json_object_with(x->args, "thread", json_string_fmt(KEY_NAME "%s", x->key));
 }
 
 /* The trace that whoever asks is in, unless the arguments name one. A header that is none is as good as not there. */

@@ -17,6 +17,10 @@
 #include "web_server.h"
 #include "windows.h"
 
+/* What a run is called that is begun with an Idempotency-Key: this, and so many digits of a hash of it. */
+#define KEY_NAME "key-"
+enum { KEY_DIGITS = 32 };
+
 enum {
     BODY_MAX = 8 << 20,
     BODY_MAX_IMPORT = 16, /* times that */

@@ -4,6 +4,7 @@
     tests/serve/security.py PAWL
 """
 
+import hashlib
 import http.client
 import json
 import os
@@ -212,6 +213,25 @@ def scopes_over_a_websocket(world):
                 world.same((answer.request_id, answer.type, answer.data.status, answer.data.code, answer.data.scope),
                            (asked, "error", 403, "forbidden", needed), name)
         s.ask("POST", "/runs", {"definition": flow_of(SHORT)}, token=tokens["run"]).gives(403).has(code="forbidden", scope="admin")
+
+
+def names_of_keys(world):
+    """nobody can have a run ready that somebody else's Idempotency-Key then finds"""
+    tokens = {name: token(world, name, "run") for name in ("alice", "mallory")}
+    world.write("flows/a.yaml", SHORT)
+    name = "key-" + hashlib.sha256(b"alice\0order-1").hexdigest()[:32]
+    with Server(world, "--auth", "--workflows", "flows") as s:
+        for path, body in (("/runs", {"workflow": "a", "thread": name}), ("/runs/t/fork", {"new_thread": name}), ("/runs/t/replay", {"new_thread": name})):
+            s.ask("POST", path, body, token=tokens["mallory"]).gives(403).has(code="forbidden")
+        s.token = tokens["mallory"]
+        with s.talk() as talk:
+            talk.say("run_start", {"workflow": "a", "thread": name})
+            world.same(talk.message().data.status, 403)
+        for status in (201, 200):
+            answer = s.ask("POST", "/runs", {"workflow": "a"}, {"Idempotency-Key": "order-1"}, token=tokens["alice"]).gives(status)
+            world.same(answer.json.thread, name)
+        s.ask("GET", f"/runs/{name}").gives(200)
+        s.ask("POST", "/runs", {"workflow": "a", "thread": "key-1"}).gives(201)
 
 
 def signing_in(world):
@@ -778,7 +798,7 @@ def workers_of_others(world):
             world.same(s.ask("GET", f"/runs/{thread}/state").json.state["seen"], found, "without tokens")
 
 
-CASES = [from_another_site, looking_from_another_site, only_with_a_token, tokens_in_no_log, scopes_of_every_row, scopes_over_a_websocket, signing_in, names_of_the_server, at_other_addresses,
+CASES = [from_another_site, looking_from_another_site, only_with_a_token, tokens_in_no_log, scopes_of_every_row, scopes_over_a_websocket, names_of_keys, signing_in, names_of_the_server, at_other_addresses,
          tokens_that_root_makes, certificates_that_are_renewed, sockets_that_are_handed_over,
          names_that_lead_elsewhere, lines_that_end_early, bodies_that_are_too_much, bodies_that_are_no_json, askers_that_take_turns, connections_that_are_too_many, runs_that_are_too_many, two_readings, whoever_leaves_at_once,
          readiness_for_many, metrics_of_queues, secrets_stay_hidden, who_did_what, who_changed_a_run_under_way, workers_of_others]
