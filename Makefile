@@ -35,7 +35,7 @@ OPTIONS_fuzz = --buildtype=debug -Doptimization=2 -Db_sanitize=address,undefined
 	-Db_lundef=false -Dfuzz=true -Dtests=enabled
 $(BUILD)/fuzz/build.ninja: export CC = clang
 
-.PHONY: all run tour test test-release test-asan test-tsan test-container crash vscode test-vscode bench bench-engine bench-instructions bench-logs bench-server fuzz coverage format check-format \
+.PHONY: all run tour test test-release test-asan test-tsan test-container crash vscode test-vscode test-emacs bench bench-engine bench-instructions bench-logs bench-server fuzz coverage format check-format \
 	install clean deps help
 .DEFAULT_GOAL := all
 .SECONDARY:
@@ -76,6 +76,9 @@ vscode: ## the extension for VS Code: build/pawl.vsix (the first time npm fetche
 test-vscode: all vscode $(BUILD)/.deps-editors ## the extension in a real VS Code (code-server from npm), in Chromium
 	@tests/editors/install
 	@tests/editors/run vscode.mjs $(BUILD)/release/pawl $(BUILD)/pawl.vsix
+
+test-emacs: all $(BUILD)/.deps-editors ## dap-mode in a real Emacs: 50 sessions of 200 steps
+	@tests/editors/run emacs.el $(BUILD)/release/pawl 50 200
 
 test-container: ## build the image of packaging/Containerfile and use it, with podman (needs root)
 	@tools/container-test

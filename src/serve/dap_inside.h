@@ -173,6 +173,7 @@ struct Dap {
 
     /* ---- the end ---- */
     bool restarting;      /* `restart`: the new run goes at once */
+    bool parting;         /* `disconnect` is being done: nothing is told any more but output */
     bool leaving;         /* the client has gone: the run is being left */
     bool lets_go;         /* and goes on, to its end or until it is cancelled, in this process */
     uv_timer_t *patience; /* while a run is left */

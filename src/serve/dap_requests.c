@@ -122,7 +122,13 @@ static void send_message(Dap *dap, Json message) {
     }
 }
 
+/* What happens to a run that a client leaves is no news for it: one that hears of a thread asks for all of them, and one that
+ * hears `exited` kills the adapter before it has left the run. Output is shown, whenever it comes. */
 void dap_tell(Dap *dap, const char *event, Json body) {
+    if (dap->parting && strcmp(event, "output") != 0) {
+        json_unref(body);
+        return;
+    }
     send_message(dap, OBJECT(KEY("type", "event"), KEY("event", event), KEY("body", body)));
 }
 

@@ -546,6 +546,7 @@ void dap_disconnect(DapCall *call) {
     Json said = json_object_get_c(call->args, "terminateDebuggee");
     bool ends = json_is_none(said) ? dap->launched : json_truthy(said);
     bool suspends = dap_bool(call->args, "suspendDebuggee");
+    dap->parting = true;
     if (!is_under_way(dap) || (suspends && !ends)) {
         say_goodbye(call);
         return;

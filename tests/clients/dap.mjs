@@ -299,7 +299,10 @@ const cases = {
   'disconnect without that ends a run that was launched': () => withAdapter(PAWL, {files}, async a => {
     await a.begin({program: 'flow.yaml', stopOnEntry: true});
     await a.stop();
+    const before = a.messages.length;
     await a.finish();
+    // of a thread it would ask, when nobody is there any more, and dap-mode kills the adapter when it hears `exited`
+    same(a.messages.slice(before).filter(one => one.event && one.event !== 'output'), [], 'what a client that goes is told');
     same(JSON.parse(a.command('runs', '--json'))[0].status, 'cancelled', 'the run');
   }),
 
