@@ -46,16 +46,20 @@ static void clear_event(QueuedEvent *q) {
 }
 
 void engine_tell(Run *run, const Frame *f, Event event) {
+    char name[40] = "";
+    if (f && run_wants(run, event.type)) {
+        frame_name(f, name, sizeof name);
+        event.frame = f->id;
+        event.depth = (int)f->nlevels;
+    }
+    engine_tell_of(run, name, event);
+}
+
+void engine_tell_of(Run *run, const char *name, Event event) {
     Engine *e = run->engine;
     if (!run_wants(run, event.type)) {
         clear_event(&(QueuedEvent){.event = event});
         return;
-    }
-    char name[40] = "";
-    if (f) {
-        frame_name(f, name, sizeof name);
-        event.frame = f->id;
-        event.depth = (int)f->nlevels;
     }
     event.run = run;
     event.at = event.at ? event.at : engine_time(e);

@@ -26,11 +26,16 @@ static void gather(Step *s, LogStream stream, int64_t offset, const char *bytes,
         }
         uv_timer_start(e->log_timer, on_waited, LOG_WAIT_MS, 0);
     }
-    frame_add_path(s->frame, &node);
+    if (s->frame) {
+        frame_add_path(s->frame, &node);
+    } else {
+        buf_adds(&node, s->log->node);
+    }
     store_batch_log(&e->log, &(LogPiece){.run = s->run->row.run,
                                          .execution = s->log->execution,
-                                         .frame = s->frame->id,
-                                         .attempt = frame_top(s->frame)->attempt + 1,
+                                         .frame = s->frame ? s->frame->id : s->log->frame,
+                                         .attempt = s->frame ? frame_top(s->frame)->attempt + 1
+                                                             : s->log->attempt,
                                          .offset = offset,
                                          .at = engine_time(e),
                                          .stream = stream,
@@ -79,6 +84,23 @@ static StepLog *log_of(Step *s) {
     return log;
 }
 
+void log_leave(Step *s) {
+    StepLog *log = log_of(s);
+    Buf node = BUF_INIT;
+    char name[40];
+    frame_add_path(s->frame, &node);
+    frame_name(s->frame, name, sizeof name);
+    log->node = buf_detach(&node);
+    log->frame_name = mem_strdup(name);
+    log->frame = s->frame->id;
+    log->attempt = frame_top(s->frame)->attempt + 1;
+    log->depth = (int)s->frame->nlevels;
+}
+
+bool log_is_open(const Step *s) {
+    return s->frame || (s->log && s->log->node);
+}
+
 static void keep_tail(LogTail *tail, int64_t offset, const char *bytes, size_t len) {
     if (!tail->begun) tail->from = offset;
     if (!tail->text.len) tail->offset = offset;
@@ -99,7 +121,7 @@ static bool is_recorded(const Run *run) {
 }
 
 void log_add(Step *s, LogStream stream, const char *bytes, size_t len) {
-    if (!s->frame || !len || !is_recorded(s->run)) return;
+    if (!log_is_open(s) || !len || !is_recorded(s->run)) return;
     StepLog *log = log_of(s);
     int64_t offset = log->offsets[stream];
     log->offsets[stream] += (int64_t)len;
@@ -113,7 +135,7 @@ void log_add(Step *s, LogStream stream, const char *bytes, size_t len) {
 }
 
 void log_lose(Step *s, LogStream stream, int64_t len) {
-    if (!s->frame || !is_recorded(s->run)) return;
+    if (!log_is_open(s) || !is_recorded(s->run)) return;
     StepLog *log = log_of(s);
     if (!log->tails) log->tails = mem_zalloc(LOG_STREAMS * sizeof *log->tails);
     LogTail *tail = &log->tails[stream];
@@ -151,7 +173,7 @@ static void clear_tails(StepLog *log) {
 void log_end(Step *s) {
     StepLog *log = s->log;
     if (!log || !log->tails) return;
-    for (int i = 0; s->frame && is_recorded(s->run) && i < LOG_STREAMS; i++) {
+    for (int i = 0; log_is_open(s) && is_recorded(s->run) && i < LOG_STREAMS; i++) {
         if (log->tails[i].begun) add_tail(s, (LogStream)i, &log->tails[i]);
     }
     clear_tails(log);
@@ -160,5 +182,7 @@ void log_end(Step *s) {
 void log_free(StepLog *log) {
     if (!log) return;
     clear_tails(log);
+    mem_free(log->node);
+    mem_free(log->frame_name);
     mem_free(log);
 }

@@ -38,7 +38,12 @@ typedef struct StepLog {
     int64_t execution; /* LogPiece.execution */
     int64_t offsets[LOG_STREAMS];
     int64_t kept;
-    bool again;     /* LogPiece.again */
+    bool again; /* LogPiece.again */
+    /* Of one that was cancelled and may still say how it tidies up; node: NULL: of none */
+    char *node, *frame_name;
+    int64_t frame;
+    int32_t attempt;
+    int depth;
     LogTail *tails; /* LOG_STREAMS of them; NULL: all of it was kept */
 } StepLog;
 
@@ -46,6 +51,10 @@ typedef struct StepLog {
 void log_add(Step *s, LogStream stream, const char *bytes, size_t len);
 /* The same of bytes that nobody has any more: with them goes all that was not kept before them. */
 void log_lose(Step *s, LogStream stream, int64_t len);
+/* Its frame goes, and its work ends a little later: what it prints until then is kept. */
+void log_leave(Step *s);
+/* Whether anything is still kept of what it prints. */
+bool log_is_open(const Step *s);
 /* It prints no more: adds what is left. May be called more than once. */
 void log_end(Step *s);
 void log_free(StepLog *log); /* accepts NULL */

@@ -69,13 +69,20 @@ static void tell_log(Step *s, LogStream stream, const char *bytes, size_t len) {
         OBJECT(KEY("stream", log_stream_names[stream]), KEY("text", json_string(bytes, len)),
                KEY("progress", s->tells_progress ? json_bool(true) : json_none()),
                KEY("percent", s->tells_progress ? json_number(s->percent) : json_none()));
-    engine_tell(s->run, s->frame, (Event){.type = EVENT_LOG, .node = s->node->name, .data = data});
+    Event event = {.type = EVENT_LOG, .node = s->node->name, .data = data};
+    if (s->frame) {
+        engine_tell(s->run, s->frame, event);
+    } else {
+        event.frame = s->log->frame;
+        event.depth = s->log->depth;
+        engine_tell_of(s->run, s->log->frame_name, event);
+    }
     run_kick(s->run);
 }
 
 /* Here the output of work enters, on its way to the log and to whoever listens. */
 static void log_text(Step *s, LogStream stream, const char *bytes, size_t len) {
-    if (!s->frame) return;
+    if (!log_is_open(s)) return;
     log_add(s, stream, bytes, len);
     tell_log(s, stream, bytes, len);
 }
@@ -124,7 +131,7 @@ static void cut_mask(Step *s, LogStream stream) {
 void step_log_cut(Step *s, const char *name, uint64_t left_out) {
     LogStream stream = stream_of(name);
     cut_mask(s, stream);
-    if (!left_out || !s->frame) return;
+    if (!left_out || !log_is_open(s)) return;
     log_lose(s, stream, (int64_t)left_out);
     Buf line = BUF_INIT;
     buf_printf(&line, LOG_LEFT_OUT, (int64_t)left_out, name);
@@ -565,6 +572,7 @@ void work_cancel(Frame *f) {
     }
     if (!s || s->finished) return;
     step_place(s, NULL); /* while the frame can still name it */
+    if (s->node->task && f->run->status != RUN_STOPPED) log_leave(s);
     s->frame = NULL;
     s->next = f->run->orphans;
     if (s->next) s->next->prev = s;

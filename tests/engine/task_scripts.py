@@ -12,8 +12,8 @@ import time
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
-from playbook import (FAILURE, SUCCESS, check, choose, concurrent, known, play, ran, result, sees,
-                      seen, shell, task, waits_for)  # noqa: E402
+from playbook import (FAILURE, SUCCESS, background, check, choose, concurrent, known, play, ran, result, sees,
+                      seen, shell, task, waits_for, write_test)  # noqa: E402
 from world import Broken, DONE, FAILED, cases_of, paced, run_all  # noqa: E402
 
 
@@ -242,6 +242,22 @@ def x7_sigint(world):
     play(world, concurrent(shell(script), shell(waits_for("up")), successThreshold=1))
     world.same(ran(world), ["int"])
     world.same([file.read_text() for file in world.folder.glob(".pawl/**/summary")], ["short\n"])
+
+
+def x7_output(world):
+    """X7: what a script that is cancelled says while it tidies up is in the log, the report and the summary"""
+    script = "trap 'echo tidied up; exit 1' INT; touch up; while :; do sleep 0.05; done"
+    for thread, made, code, fields in (
+            ("race", [concurrent(shell(script, title="Slow"), shell(waits_for("up")), successThreshold=1)], DONE, {}),
+            ("late", [shell(script, title="Slow")], FAILED, {"timeout": "2s"}),
+            ("last", [background(shell(waits_for("up")), shell(script, title="Slow"))], DONE, {})):
+        (world.folder / "up").unlink(missing_ok=True)
+        write_test(world, made, **fields)
+        answer = world("run", "test.yaml", "--thread", thread, "--report", "junit.xml").gives(code)
+        answer.says("| tidied up")
+        world("logs", thread).gives(DONE).says("| tidied up")
+        if "<system-out>tidied up" not in world.read("junit.xml"):
+            raise Broken(f"the report of {thread} has nothing of it: {world.read('junit.xml')}")
 
 
 def x7_javascript(world):
