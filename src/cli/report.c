@@ -198,11 +198,18 @@ static bool is_shown(const Case *c) {
     return !c->container || (c->end == CASE_FAILED && !c->told && !c->forgiven);
 }
 
+/* What was ended early was so by the end of a container around it, or of the run. */
+static int64_t end_of(Report *r, const Case *c) {
+    while (c && c->end == CASE_OPEN) c = case_of(r, c->parent);
+    return c ? c->to : r->to;
+}
+
 /* Inner cases come after the containers that they are in. */
 static Counts conclude(Report *r) {
     Counts counts = {0};
     for (size_t i = 0; i < r->n; i++) {
         Case *c = &r->cases[i], *around = case_of(r, c->parent);
+        if (c->end == CASE_OPEN) c->to = end_of(r, c);
         bool allowed = around && (around->end == CASE_PASSED || around->forgiven);
         c->forgiven = allowed || c->cleanup;
         if (c->end != CASE_FAILED || c->forgiven) continue;

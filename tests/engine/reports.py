@@ -112,6 +112,23 @@ def report_allowed(world):
     answer.says("allowed", "0 failed")
 
 
+def report_times_of_what_is_ended(world):
+    """what was ended early took the time until its container was over, or the run"""
+    waits = "touch up; while :; do sleep 0.05; done"
+    begins = "while [ ! -e up ]; do sleep 0.05; done; sleep 0.5"
+    suite, answer = play(world, concurrent(shell(waits, title="Slow"), shell(begins, title="Fast"), successThreshold=1),
+                         shell("sleep 1.5", title="After"))
+    took = {case.get("name"): float(case.get("time")) for case in suite.findall("testcase")}
+    if not 0.5 <= took["Slow"] <= float(suite.get("time")) - 1.5:
+        raise Broken(f"times: {took}")
+    if "0.00s  Slow" in answer.err:
+        raise Broken(f"it says 0.00s: {answer}")
+    suite, _ = play(world, shell("sleep 60", title="Hangs"), code=FAILED, timeout="1s")
+    took = {case.get("name"): float(case.get("time")) for case in suite.findall("testcase")}
+    if not 0.5 <= took["Hangs"] <= 30:
+        raise Broken(f"times: {took}")
+
+
 def report_titles(world):
     """a task has its title however soon it ends: at once, skipped, or failed before it began"""
     tasks = [works(title="At once ${v}"), shell("exit 1", title="Passed over ${v}", if_="| false"),
