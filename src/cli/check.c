@@ -90,12 +90,14 @@ static void check_there(Check *check, size_t from, const Flow *flow) {
 /* ---- a file ---- */
 
 static void check_file(Check *check, const char *path) {
+    extern char **environ;
     size_t from = check->problems.n, found = json_array_len(check->there);
     FlowReader reader = cli_flow_reader(&check->common);
     reader.whole = true;
     Flow *flow = flow_load(path, &reader, &check->problems);
     if (flow) flow_needs_checkpointer(flow, &check->problems);
     if (flow) exec_check_code(flow, &check->problems);
+    if (flow) exec_check_scripts(flow, (const char *const *)environ, &check->problems);
     if (flow && !check->asking) exec_check_files(flow, check->common.root, &check->problems);
     check->unreadable = check->unreadable || is_unreadable(&check->problems, from);
     if (!check->common.json) print_problems(&check->problems, from);

@@ -25,6 +25,9 @@ extern const NodeWork *const exec_work[KIND_COUNT];
 /* Adds what is wrong with the code of its nodes, as far as that can be said before it runs: Lua that does not
  * compile. */
 void exec_check_code(const Flow *flow, FlowProblems *problems);
+/* The same of Python and JavaScript, which an interpreter is started for, in an environment ("NAME=value"...; NULL at its
+ * end) that also says where it is. Where there is none, nothing is added. Not on a loop: it takes as long as that. */
+void exec_check_scripts(const Flow *flow, const char *const *environment, FlowProblems *problems);
 /* Files of scripts and certificates that a node names, and that are outside of the folder. */
 void exec_check_files(const Flow *flow, const SafeRoot *root, FlowProblems *problems);
 

@@ -116,6 +116,38 @@ def case_program(world):
     world("run", "sub/flow.yaml").gives(FAILED).says("SyntaxError", "nodes.py:2")
 
 
+def case_check_compiles(world):
+    """`pawl check` says where Python and JavaScript does not compile, runs none of it, and is content without an interpreter"""
+    fine = {
+        "python": ["open('ran', 'w')", "await f()\nreturn {}", "async with a as b: pass", "yield 1", "# nothing",
+                   "state = 1\nif x:\n    return", '"""\n a\n"""', "import missing", "x = 'é'"],
+        "javascript": ["require('fs').writeFileSync('ran', '')", "await f(); return {}", "// nothing", "let a = 1",
+                       "const {a, ...b} = state", "return import('x')"],
+    }
+    for language, codes in fine.items():
+        world.write("fine.json", json.dumps({"nodes": [{"name": f"n{i}", language: code} for i, code in enumerate(codes)]}))
+        world("check", "fine.json").gives(DONE)
+    if (world.folder / "ran").exists():
+        raise Broken("code was run")
+    for language, code, says, line in (
+            ("python", "x = 1\ndef f(:\n  pass", "This is no Python: invalid syntax", 1),
+            ("python", "if x:\nreturn 1", "This is no Python: expected an indented block", 1),
+            ("python", "return 'a", "This is no Python: ", 0),
+            ("python", "x = 1\n\nbreak", "This is no Python: 'break' outside loop", 2),
+            ("python", "x = " + "(" * 300 + ")" * 300, "This is no Python: ", 0),
+            ("javascript", "let y = 2\nlet x = ;", "This is no JavaScript: Unexpected token ';'", 1),
+            ("javascript", "if (x) {", "This is no JavaScript: ", 0),
+            ("javascript", "let a; let a", "This is no JavaScript: Identifier 'a' has already been declared", 0)):
+        world.write("one.yaml", flow_of(code, language=language))
+        place = world.read("one.yaml").split("\n").index("      " + code.split("\n", maxsplit=1)[0]) + 1
+        world("check", "one.yaml").gives(FAILED).says(f"one.yaml:{place + line}:", "error: " + says)
+        world("check", "one.yaml", env={"PAWL_PYTHON": "/nowhere", "PAWL_NODE": "/nowhere"}).gives(DONE)
+    world.write("test.yaml", "tasks:\n- {name: run_javascript, config: {script: 'let x = ;'}}\n")
+    world("check", "test.yaml").gives(FAILED).says("test.yaml:2:", "This is no JavaScript")
+    world.write("test.yaml", "tasks:\n- {name: run_javascript, config: {script: 'let x: int = 1', nodePath: ts-node}}\n")
+    world("check", "test.yaml").gives(DONE)
+
+
 def case_nothing_from_the_folder(world):
     """modules in the current folder are not loaded in place of Python's own, those beside the workflow are loaded"""
     for name in ("json", "types", "asyncio", "traceback", "ast", "linecache", "site", "sitecustomize"):
