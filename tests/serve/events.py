@@ -313,6 +313,7 @@ def a_run_of_another_process(world):
         world.write("go", "")
         frame = s.paused("t")[0]
         world.same((frame.node, str(other.pid) in (s.run("t").owner or "")), ("c", True), "where it stands, and who has it")
+        s.until("t", "paused")  # on record: otherwise it comes to the breakpoint once more, in the server
         other.kill()
         other.wait()
         s.ask("POST", "/debug/t/continue", {}).gives(200).has(resumed=[1])
