@@ -616,7 +616,7 @@ McpCall *mcp_receive(Mcp *m, const McpFrom *from, Json message) {
         c = call_new(m, from, &r, from->modern ? MCP_MODERN : mcp_era(message));
         mcp_hold(c);
         begin(c, &r);
-        bool answered = c->answered;
+        bool answered = c->answered || c->task; /* a task is its own answer */
         mcp_release(c);
         if (answered) c = NULL;
     }
