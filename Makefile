@@ -35,7 +35,7 @@ OPTIONS_fuzz = --buildtype=debug -Doptimization=2 -Db_sanitize=address,undefined
 	-Db_lundef=false -Dfuzz=true -Dtests=enabled
 $(BUILD)/fuzz/build.ninja: export CC = clang
 
-.PHONY: all run tour test test-release test-asan test-tsan test-container crash vscode test-vscode test-emacs bench bench-engine bench-instructions bench-logs bench-server fuzz coverage format check-format \
+.PHONY: all run tour web-dev check-web screenshots dist test test-release test-asan test-tsan test-container crash vscode test-vscode test-emacs bench bench-engine bench-instructions bench-logs bench-server fuzz coverage format check-format \
 	install clean deps help
 .DEFAULT_GOAL := all
 .SECONDARY:
@@ -49,6 +49,19 @@ run: all ## a server with the examples and a paused run, at http://127.0.0.1:729
 
 tour: all ## a short tour: a workflow that stops and goes on
 	@examples/workflows/tour.sh $(BUILD)/pawl
+
+web-dev: $(BUILD)/.deps-web ## the page from web/src as it is changed, at http://127.0.0.1:5173; asks the server at PAWL_URL (that of `make run`)
+	@tools/web-dev
+
+check-web: all $(BUILD)/.deps-web ## the types of the page, against the API of the server
+	@tools/web-check $(BUILD)/release/pawl
+
+screenshots: all $(BUILD)/.deps-clients $(BUILD)/.deps-docs ## the pictures in docs/page.md, anew
+	@tests/clients/run screenshots.mjs $(BUILD)/release/pawl docs/page
+
+dist: $(BUILD)/release/build.ninja $(BUILD)/.deps-web ## a release: a tarball with the page built, which needs no npm
+	@meson dist -C $(BUILD)/release --no-tests --formats gztar
+	@ls $(BUILD)/release/meson-dist/*.tar.gz
 
 test: $(BUILD)/.deps-clients test-release test-asan ## all tests, in release and under ASan and UBSan
 	@tests/run $(BUILD)/release $(BUILD)/asan

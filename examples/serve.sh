@@ -30,7 +30,11 @@ tell() {
     cat <<END
 Pawl listens at $url with the examples and a run that is paused, \`$demo\`. Ctrl-C ends it.
 
-In another terminal, try:
+In a browser:
+  $url/debug/$demo                             the paused run; F10 steps
+  $url                                         all runs, and the examples
+
+In another terminal:
   curl $url/api/v1/runs                       the runs
   curl $url/api/v1/debug/$demo -X POST         take the paused one for a debugger,
   curl $url/api/v1/debug/$demo                 see where it stands,

@@ -84,7 +84,7 @@ const ShapeName thing_shapes[] = {
     {"VARIABLES",
      "{path: path, text: text, type: text, size: int, length?: int, value?: VALUE, preview?: text, "
      "children?: [VARIABLE], offset?: int, total?: int, cut?: bool, "
-     "pending?: [{id: int, path: path, value?: VALUE}]}"},
+     "pending?: [{id: int, path: path, value?: VALUE, before?: VALUE}]}"},
     {"FOUND",
      "{found: [{path: path, text: text, type: text, preview: text, where: \"key\"|\"value\"}], "
      "more: bool}"},
@@ -93,7 +93,7 @@ const ShapeName thing_shapes[] = {
      "result?: \"success\"|\"failure\"|\"skipped\", at: time, by?: text, took?: int, paused: bool, injected: bool, "
      "edited: bool, changed: [text], current: bool}"},
     {"MOMENT", "{checkpoint: int, node?: text, status: text, step: int}"},
-    {"PENDING", "{pending: [{id: int, path: path, value?: VALUE}]}"},
+    {"PENDING", "{pending: [{id: int, path: path, value?: VALUE, before?: VALUE}]}"},
     {"INJECTED", "{id: int, where: text, name: text, node: object, frame?: int}"},
     {NULL, NULL},
 };

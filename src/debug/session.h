@@ -202,7 +202,7 @@ Json session_replay_now(Session *s, Json step, const SessionReplay *replay, Erro
 
 /* value JSON_NONE: removed. path: array of steps. */
 bool session_set(Session *s, Frame *f, Json path, Json value, Error *err);
-Json session_pending(const Frame *f);                  /* [{id, path, value?}] */
+Json session_pending(const Frame *f);                  /* [{id, path, value?, before?}] */
 bool session_revoke(Session *s, Frame *f, int64_t id); /* 0: all; false: no such change */
 
 bool session_config_set(Session *s, Frame *f, Json path, Json value, Error *err);

@@ -312,14 +312,29 @@ static void set_pending(Session *s, Frame *f, Json list) {
     tell_changed(s, f, "variables");
 }
 
+/* What is at a path now, if it is neither large nor made of parts: beside what it becomes. */
+static Json stands_at(Json state, Json path) {
+    enum { SHOWN = 1000 }; /* bytes of a text */
+    Json value = json_path_get(state, path, NULL);
+    JsonKind kind = json_kind(value);
+    bool shown = kind != JSON_NULL && kind != JSON_OBJECT && kind != JSON_ARRAY &&
+                 (kind != JSON_STRING || json_string_len(value) <= SHOWN);
+    if (shown) return value;
+    json_unref(value);
+    return json_none();
+}
+
 Json session_pending(const Frame *f) {
     Json list = pending_of(f), out = json_array();
+    Json state = json_array_len(list) ? frame_sees(f) : json_none();
     for (size_t i = 0; i < json_array_len(list); i++) {
         Json one = json_array_get(list, i);
         out = json_array_push(out, OBJECT(KEY("id", json_ref(json_array_get(one, 0))),
                                           KEY("path", json_ref(json_array_get(one, 1))),
-                                          KEY("value", json_ref(json_array_get(one, 2)))));
+                                          KEY("value", json_ref(json_array_get(one, 2))),
+                                          KEY("before", stands_at(state, json_array_get(one, 1)))));
     }
+    json_unref(state);
     return out;
 }
 
@@ -456,7 +471,8 @@ bool session_config_set(Session *s, Frame *f, Json path, Json value, Error *err)
     json_unref(old);
     if (json_kind(source) != JSON_OBJECT) {
         json_unref(source);
-        return error_set(err, ERR_WRONG_STATE, "Frame %lld stands at no node whose config can be edited.",
+        return error_set(err, ERR_WRONG_STATE,
+                         "Frame %lld stands at no node whose config can be edited.",
                          (long long)frame_id(f));
     }
     Json node = json_path_set(source, path, json_ref(value), err);

@@ -85,13 +85,27 @@ void metrics_text(const Server *s, Buf *out) {
     }
 }
 
-Json server_json(const Server *s) {
+/* The operations that an asker of this scope is refused, with the scope that each needs. */
+static Json beyond(OperationScope scope) {
+    Json out = json_object();
+    for (const Operation *op = operation_next(NULL); op; op = operation_next(op)) {
+        if (op->scope <= scope) continue;
+        out = json_object_with(out, op->name, json_string_c(operation_scope_names[op->scope]));
+    }
+    return out;
+}
+
+Json server_json(const Server *s, const Asker *asker) {
     WebCounts web = web_server_counts(s->web);
     size_t moving = 0, held = server_runs(s, &moving), rss = 0;
     Host *host = client_host(s->options.client);
     Store *store = host_store(host, HOST_READS, NULL);
     uv_resident_set_memory(&rss);
-    return OBJECT(
+    const char *token = asker->name[0] ? asker->name : NULL;
+    bool sends = asker->scope == SCOPE_ADMIN || s->options.allow_inline;
+    Json you = OBJECT(KEY("token", token), KEY("scope", operation_scope_names[asker->scope]),
+                      KEY("inline", sends), KEY("beyond", beyond(asker->scope)));
+    Json about = OBJECT(
         KEY("version", PAWL_VERSION), KEY("store", store ? store_url(store) : NULL),
         KEY("auth", s->options.auth), KEY("folder", host_folder(host)),
         KEY("workflows", host_workflows(host)), KEY("started", json_time(s->started)),
@@ -103,4 +117,5 @@ Json server_json(const Server *s) {
                            KEY("connections", web.connections), KEY("streams", web.streams),
                            KEY("sockets", web.sockets), KEY("memory", rss),
                            KEY("loop_lag_ms", s->lag_ms))));
+    return OBJECT_ADD(about, KEY("you", you));
 }

@@ -225,6 +225,7 @@ static Json operation_of(const Operation *op, const Route *route, Json *componen
 
 #define SERVER_SHAPE                                                                                                                                  \
     "{version: text, store?: text, auth: bool, folder?: text, workflows?: text, started: time, "                                                      \
+    "you: {token?: text, scope: text, inline: bool, beyond: {*: text}}, "                                                                             \
     "limits: {body: int, rate: int, runs: int, connections: int, connections_each: int}, load: {runs_held: int, runs_moving: int, connections: int, " \
     "streams: int, sockets: int, memory: int, loop_lag_ms: number}}"
 

@@ -229,7 +229,7 @@ static void openapi(Exchange *x) {
 }
 
 static void about(Exchange *x) {
-    exchange_answer(x, 200, server_json(x->server));
+    exchange_answer(x, 200, server_json(x->server, &x->asker));
 }
 
 static void talk(Exchange *x) {

@@ -196,6 +196,6 @@ void talks_look(Server *s); /* every second: whether their tokens still count */
 /* Runs that the process has in memory, and those of them that go on by themselves. */
 size_t server_runs(const Server *s, size_t *moving);
 void metrics_text(const Server *s, Buf *out);
-Json server_json(const Server *s);
+Json server_json(const Server *s, const Asker *asker);
 
 #endif

@@ -32,6 +32,7 @@ const look = EditorView.theme({
   '.cm-cursor': {borderLeftColor: 'var(--accent)', borderLeftWidth: '1.5px'},
   '&.cm-focused .cm-selectionBackground, .cm-selectionBackground': {background: 'var(--accent-soft) !important'},
   '.cm-cur, &.cm-focused .cm-cur.cm-activeLine': {background: 'var(--paused-soft)'},
+  '.cm-chosen': {boxShadow: 'inset 2px 0 var(--accent-fill)'},
   '.cm-blk': {boxShadow: 'inset 2px 0 var(--paused-fill)'},
   '.cm-call': {background: 'color-mix(in srgb, var(--paused-soft) 50%, var(--paper))'},
   '.cm-panels': {background: 'var(--chrome)', color: 'var(--ink)', borderTop: '1px solid var(--line)'},
@@ -42,8 +43,12 @@ const look = EditorView.theme({
   '.cm-tooltip': {background: 'var(--raised)', border: '1px solid var(--line-2)', borderRadius: 'var(--r-2)'},
 });
 
-export const common = (name: string): Extension => [
-  lineNumbers(), yaml(), syntaxHighlighting(colours), look, drawSelection(), highlightActiveLine(), EditorView.lineWrapping,
+/** onnumber: the number of a line was pressed. */
+export const common = (name: string, onnumber?: (line: number) => void): Extension => [
+  lineNumbers(onnumber ? {domEventHandlers: {mousedown: (view, block) => {
+    onnumber(view.state.doc.lineAt(block.from).number);
+    return true;
+  }}} : {}), yaml(), syntaxHighlighting(colours), look, drawSelection(), highlightActiveLine(), EditorView.lineWrapping,
   keymap.of([...searchKeymap, ...defaultKeymap]), EditorView.contentAttributes.of({'aria-label': name, tabindex: '0'})];
 
 export const reading: Extension = [EditorState.readOnly.of(true), EditorView.contentAttributes.of({'aria-readonly': 'true'})];

@@ -39,6 +39,14 @@ export interface Followed {
 
 type State = 'connecting' | 'live' | 'waiting' | 'away' | 'signed out';
 
+/** Who the server takes the page for, and what it would refuse: by operation the scope that it needs. */
+interface You {
+  token?: string;
+  scope: string;
+  inline: boolean;
+  beyond: Record<string, string>;
+}
+
 interface Waiting {
   give(value: unknown): void;
   fail(error: Refused): void;
@@ -64,7 +72,7 @@ class Link {
   connected = $state(0);
   /** How long the last interruption was, in seconds, and how many events were caught up; for people. */
   back = $state.raw<{seconds: number; events: number} | null>(null);
-  server = $state.raw<{version: string; store: string; auth: boolean; workflows?: string; folder?: string} | null>(null);
+  server = $state.raw<{version: string; store: string; auth: boolean; workflows?: string; folder?: string; you?: You} | null>(null);
 
   #socket: WebSocket | null = null;
   #asked = new Map<number, Waiting>();
@@ -103,6 +111,12 @@ class Link {
     await fetch('/api/v1/sign-out', {method: 'POST', headers: {'Content-Type': 'application/json'}, body: '{}'});
     this.state = 'signed out';
     this.#socket?.close();
+  }
+
+  /** '' when the token that somebody signed in with is good for it; else why not, as a sentence. */
+  refuses(operation: Operation): string {
+    const needs = this.server?.you?.beyond[operation];
+    return needs ? `Your token has the scope ${this.server!.you!.scope}; this needs ${needs}` : '';
   }
 
   call<O extends Operation>(operation: O, args: Args<O>): Promise<Answer<O>> {

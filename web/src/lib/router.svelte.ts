@@ -32,6 +32,12 @@ class Router {
     this.#read();
   }
 
+  /** Goes there in the place of where it is: no step back leads here. */
+  replace(to: string): void {
+    history.replaceState(null, '', to);
+    this.#read();
+  }
+
   /** Sets what the query says of a view, without a step back to it. */
   keep(name: string, value: string | number | null): void {
     const query = new URLSearchParams(location.search);

@@ -12,7 +12,7 @@ export class Commands {
     const {run} = this, frame = run.frame;
     if (link.state !== 'live') return 'The server cannot be reached';
     if (run.past !== null) return 'You are looking at the past: Esc goes back to now';
-    if (!run.debugging) return 'Debug the run first';
+    if (!run.debugging) return run.whyNot;
     if (what === 'detach') return '';
     if (what === 'back') return run.history.length > 1 ? '' : 'Nothing came before this';
     if (run.over && what !== 'retry' && what !== 'skip') return 'The run has ended: go back, or fork it';
@@ -36,7 +36,9 @@ export class Commands {
   back = (): void => this.#if('back', () => this.run.act('back', {frame: this.run.selected}, 'back'));
   retry = (): void => this.#if('retry', () => this.run.act('retry', {frame: this.run.selected}, 'retry'));
   skip = (): void => this.#if('skip', () => this.run.act('skip', {frame: this.run.selected}, 'skip'));
-  debug = (): void => void this.run.attach();
+  debug = (): void => {
+    if (!link.refuses('continue')) void this.run.attach();
+  };
 
   #step(kind: 'over' | 'into' | 'out'): void {
     this.#if('step', () => this.run.act('step', {kind, frame: this.run.selected}, kind));

@@ -34,6 +34,7 @@ export interface Pending {
   id: number;
   path: Path;
   value?: unknown;
+  before?: unknown; // what is there until then, unless it is large
 }
 
 const HISTORY_READ = 5000;
@@ -48,6 +49,8 @@ export class RunStore {
   run = $state.raw<RUN | null>(null);
   problem = $state.raw<Refused | null>(null);
   loaded = $state(false);
+  /** Somebody has deleted it: what was read stays in view. */
+  gone = $state(false);
   debugging = $state(false);
 
   session = $state.raw<SESSION | null>(null);
@@ -108,6 +111,8 @@ export class RunStore {
     return out;
   });
   status = $derived(this.session?.run_status ?? this.run?.status ?? 'pending');
+  /** '' while the run is debugged from here; else why nothing of a session can be changed. */
+  whyNot = $derived(this.gone ? 'The run was deleted' : this.debugging ? '' : link.refuses('continue') || 'Debug the run first');
   over = $derived(['completed', 'failed', 'cancelled'].includes(this.status));
   changes = $derived.by(() => {
     const out = new Map<string, '+' | '~' | '−'>();
@@ -122,6 +127,7 @@ export class RunStore {
   // ---- life ----
 
   async open(debug: boolean): Promise<void> {
+    debug &&= !link.refuses('continue');
     this.debugging = debug;
     // A run that waits tells nothing until somebody has answered: then it is listened to again.
     const own = link.follow({thread: this.thread}, event => this.#hear(event), () => (this.#rests = true));
@@ -164,7 +170,9 @@ export class RunStore {
       this.#rests = false;
       own.again();
       this.#setRun(run);
-    }).catch(() => {});
+    }).catch((error: Refused) => {
+      if (error.code === 'not_found') this.gone = true;
+    });
   }
 
   close(): void {
@@ -177,8 +185,9 @@ export class RunStore {
 
   /** After the connection came back: what happened meanwhile was told by events, the rest is read again. */
   async returned(): Promise<void> {
+    const debugged = this.debugging; // also if it is heard meanwhile that nobody has the run now
     await this.#load(false);
-    if (this.debugging) await this.attach();
+    if (debugged) await this.attach();
     else await this.refresh();
   }
 
@@ -226,7 +235,8 @@ export class RunStore {
         ...one.pause ? {position: one.pause.position ?? '', reason: one.pause.reason ?? '',
           breakpoints: one.pause.breakpoints ?? [], ...one.pause.error ? {error: one.pause.error} : {}} : {},
       }));
-      this.#select(this.frames[0]?.frame ?? 0);
+      const kept = this.frames.find(one => one.frame === this.selected);
+      if (!kept) this.#select((this.frames.find(one => ['paused', 'waiting', 'failed'].includes(one.status)) ?? this.frames[0])?.frame ?? 0);
     }
   }
 
@@ -245,17 +255,19 @@ export class RunStore {
   }
 
   #take(events: Told[]): void {
-    let asks = false, logged = false, stepped = false, forked = 0;
+    let asks = false, logged = false, stepped = false, known = false, begun = false, forked = 0;
     for (const {name, data} of events) {
       if (typeof data.checkpoint === 'number' && data.event === 'step') {
         const one = this.#momentOf(data);
-        if (this.history.add(one)) {
+        if (!this.history.add(one)) known = true;
+        else {
           stepped = true;
           if (one.status === 'forked') forked ||= one.n;
           this.head = Math.max(this.head, one.n);
           if (!forked) this.#step(one);
         }
       } else if (name === 'node.started') {
+        begun = true;
         this.#begin(String(data.node ?? ''), Number(data.frame), Date.parse(String(data.at)));
       } else if (name === 'log') {
         this.logs.tell(String(data.at), Number(data.frame), String(data.node), String(data.stream), String(data.text));
@@ -272,6 +284,8 @@ export class RunStore {
       if (!this.debugging && stepped) asks = true;
     }
     if (logged) this.logs.version++;
+    // The record was read before these came: what ended in it has not begun again.
+    if (known && begun) this.showNodes();
     if (stepped) this.historyVersion++;
     if (forked) void this.#readHistory(forked).catch(() => {});
     if (asks) void this.refresh();
