@@ -2,8 +2,8 @@
  *
  * Each row is the longest turn (turns.h) while a workflow does one long thing, without a store or with a database in
  * memory; the thing is done again and again for some time. Then ten thousand small runs, a counter each, go on as
- * fast as they can, alone and beside runs that loop in jq and Lua and that make, record and print large states: the
- * ratio is the processor time that the loop takes for each of their steps. */
+ * fast as they can, alone and beside runs that loop in jq and Lua, change all of a state of 100 MB (which is compared with the one
+ * before, where it is recorded), print as much for a command, and take as much from one: the ratio is the processor time that the loop takes for each of their steps. */
 #include "bench.h"
 #include "engine_load.h"
 #include "exec.h"
@@ -44,6 +44,7 @@ static Flow *flow_of(const char *text) {
     "\"two\"], value: (. * 3)}]"
 
 typedef struct Long {
+    bool beside; /* ten thousand small runs, too */
     const char *what;
     const char *node;  /* done again and again */
     const char *first; /* once before it; NULL: nothing */
@@ -52,69 +53,70 @@ typedef struct Long {
 } Long;
 
 static const Long longs[] = {
-    {"a jq node that loops", "jq: 'last(range(3000000)) | {}'", NULL, NOWHERE, 0.010},
-    {"a Lua node that loops", "lua: 'local n = 0 for i = 1, 10000000 do n = n + i end'", NULL,
+    {true, "a jq node that loops", "jq: 'last(range(3000000)) | {}'", NULL, NOWHERE, 0.010},
+    {true, "a Lua node that loops", "lua: 'local n = 0 for i = 1, 10000000 do n = n + i end'", NULL,
      NOWHERE, 0.010},
-    {"the condition of an edge",
+    {false, "the condition of an edge",
      "jq: '{}', goto: [{if: 'last(range(3000000)) < 0', to: __end__}, "
      "{to: again}]",
      NULL, NOWHERE, 0.010},
-    {"Lua: sort with a function",
+    {false, "Lua: sort with a function",
      "lua: 'local t = {} for i = 1, 200000 do t[i] = (i * 7919) % 1000003 end "
      "table.sort(t, function(a, b) return a > b end) return {n = #t}'",
      NULL, NOWHERE, 0.010},
-    {"Lua: a pattern that goes back",
+    {false, "Lua: a pattern that goes back",
      "lua: 'return {n = ((\"a\"):rep(300)):find((\".-\"):rep(2) .. \"b\") or 0}'", NULL, NOWHERE,
      0.010},
-    {"Lua: a table of 1,000,000 given back",
+    {false, "Lua: a table of 1,000,000 given back",
      "lua: 'local t = {} for i = 1, 1000000 do t[i] = i end return {t = t}'", NULL, NOWHERE, 0.010},
-    {"jq: 100 MB made anew, no store", "jq: '{rows: " ROWS(100) "}'", NULL, NOWHERE, 0.010},
-    {"the same, recorded", "jq: '{rows: " ROWS(100) "}'", NULL, IN_SQLITE, 0.010},
-    {"100 MB of which every row changes, compared and recorded",
+    {false, "jq: 100 MB made anew, no store", "jq: '{rows: " ROWS(100) "}'", NULL, NOWHERE, 0.010},
+    {false, "the same, recorded", "jq: '{rows: " ROWS(100) "}'", NULL, IN_SQLITE, 0.010},
+    {true, "100 MB of which every row changes, compared and recorded",
      "jq: '((.n // 0) + 1) as $n | {n: $n, rows: [range(1000000) | {id: ., name: \"a name of some length "
      "\\(.)\", tags: [\"one\", \"two\"], value: (. * $n)}]}'",
      NULL, IN_SQLITE, 0.010},
-    {"100 MB printed for a command", "shell: 'cat > /dev/null', stdin: .rows",
+    {true, "100 MB printed for a command", "shell: 'cat > /dev/null', stdin: .rows",
      "jq: '{rows: " ROWS(100) "}'", IN_SQLITE, 0.010},
-    {"a command that prints 100 MB", "shell: 'head -c 100000000 /dev/zero | tr \"\\000\" x'", NULL,
-     IN_SQLITE, 0.010},
-    {"jq: sort of 1,000,000", "jq: '{n: (.rows | sort | length)}'",
+    {true, "a command that prints 100 MB", "shell: 'head -c 100000000 /dev/zero | tr \"\\000\" x'",
+     NULL, IN_SQLITE, 0.010},
+    {false, "jq: sort of 1,000,000", "jq: '{n: (.rows | sort | length)}'",
      "jq: '{rows: [range(1000000) | (. * 7919) % 1000003]}'", NOWHERE, 0.010},
-    {"jq: sort_by of 200,000 objects", "jq: '{n: (.rows | sort_by(.name) | length)}'",
+    {false, "jq: sort_by of 200,000 objects", "jq: '{n: (.rows | sort_by(.name) | length)}'",
      "jq: '{rows: " ROWS(20) "}'", NOWHERE, 0.010},
-    {"jq: tojson of 100 MB", "jq: '{n: (.rows | tojson | length)}'", "jq: '{rows: " ROWS(100) "}'",
-     NOWHERE, 0.010},
-    {"jq: fromjson of 20 MB", "jq: '{n: (.text | fromjson | length)}'",
+    {false, "jq: tojson of 100 MB", "jq: '{n: (.rows | tojson | length)}'",
+     "jq: '{rows: " ROWS(100) "}'", NOWHERE, 0.010},
+    {false, "jq: fromjson of 20 MB", "jq: '{n: (.text | fromjson | length)}'",
      "jq: '{text: (" ROWS(20) " | tojson)}'", NOWHERE, 0.010},
-    {"jq: == of 100 MB", "jq: '{n: (.rows == .same)}'",
+    {false, "jq: == of 100 MB", "jq: '{n: (.rows == .same)}'",
      "jq: '{rows: " ROWS(50) ", same: " ROWS(50) "}'", NOWHERE, 0.010},
-    {"jq: split of 10 MB", "jq: '{n: (.text | split(\" \") | length)}'",
+    {false, "jq: split of 10 MB", "jq: '{n: (.text | split(\" \") | length)}'",
      "jq: '{text: (\"abcdefgh x\" * 1000000)}'", NOWHERE, 0.010},
-    {"jq: group_by, unique of 200,000",
+    {false, "jq: group_by, unique of 200,000",
      "jq: '{n: (.rows | group_by(.value % 100) | length), m: (.rows | unique_by(.name) | length)}'",
      "jq: '{rows: " ROWS(20) "}'", NOWHERE, 0.010},
-    {"jq: 1,000,000 - 500,000", "jq: '{n: (.rows - .some | length)}'",
+    {false, "jq: 1,000,000 - 500,000", "jq: '{n: (.rows - .some | length)}'",
      "jq: '{rows: [range(1000000)], some: [range(0; 1000000; 2)]}'", NOWHERE, 0.010},
-    {"jq: contains, index, indices of 1,000,000",
+    {false, "jq: contains, index, indices of 1,000,000",
      "jq: '{a: (.rows | contains([999999, 500000])), b: (.rows | index(999999)), c: (.rows | indices([5, 6]))}'",
      "jq: '{rows: [range(1000000)]}'", NOWHERE, 0.010},
-    {"jq: keys, to_entries, del of 300,000",
+    {false, "jq: keys, to_entries, del of 300,000",
      "jq: '{k: (.o | keys | length), e: (.o | to_entries | length), d: (.rows | del(.[range(0; 300000; 2)]) | length)}'",
      "jq: '{rows: [range(300000)], o: ([range(300000) | {key: \"k\\(.)\", value: .}] | from_entries)}'",
      NOWHERE, 0.010},
-    {"jq: gsub, explode, @base64 of 5 MB",
+    {false, "jq: gsub, explode, @base64 of 5 MB",
      "jq: '{g: (.text | gsub(\"c d\"; \"x\") | length), e: (.text | explode | implode | length), b: (.text | "
      "@base64 | @base64d | length)}'",
      "jq: '{text: (\"ab c d, efgh\" * 400000)}'", NOWHERE, 0.010},
-    {"jq: a regex that reads 300 KB from everywhere",
+    {false, "jq: a regex that reads 300 KB from everywhere",
      "jq: '{n: (.text | try test(\"x*+y\") catch 0)}'", "jq: '{text: (\"x\" * 300000)}'", NOWHERE,
      0.010},
-    {"jq: a regex that goes back", "jq: '{n: ((\"a\" * 40) | try test(\"(a+)+$b\") catch 0)}'",
-     NULL, NOWHERE, 0.010},
-    {"a reducer: union of 3,000 and 3,000", "jq: '{all: [range(3000)]}'", NULL, NOWHERE, 0.010},
-    {"a reducer that is an expression", "jq: '{sum: 1}'", NULL, NOWHERE, 0.010},
-    {"a template of a command", "shell: 'true', env: {A: 'last(range(1000000))'}", NULL, IN_SQLITE,
+    {false, "jq: a regex that goes back",
+     "jq: '{n: ((\"a\" * 40) | try test(\"(a+)+$b\") catch 0)}'", NULL, NOWHERE, 0.010},
+    {false, "a reducer: union of 3,000 and 3,000", "jq: '{all: [range(3000)]}'", NULL, NOWHERE,
      0.010},
+    {false, "a reducer that is an expression", "jq: '{sum: 1}'", NULL, NOWHERE, 0.010},
+    {false, "a template of a command", "shell: 'true', env: {A: 'last(range(1000000))'}", NULL,
+     IN_SQLITE, 0.010},
 };
 
 static Flow *long_flow(const Long *l) {
@@ -220,16 +222,18 @@ static int by_size(const void *a, const void *b) {
 /* Two such crowds in one process take turns, a tenth of a second each, and every pair gives a ratio: what else the machine
  * does weighs on both sides of it. The median counts. */
 static void beside(Bench *b, Where where, const char *name, int n) {
-    enum { PAIRS_MAX = 101 };
+    enum { PAIRS_MAX = 101, LONGS = sizeof longs / sizeof *longs };
     char what[100];
     int pairs = bench_is_quick(b) ? 11 : PAIRS_MAX;
     double alone[PAIRS_MAX], together[PAIRS_MAX], ratios[PAIRS_MAX];
-    Flow *flows[4];
+    Flow *flows[LONGS];
+    int nflows = 0;
     Load load = load_counter(0, 1000000000);
     Crowd one = crowd_open(where, &load, n), other = crowd_open(where, &load, n);
-    for (int i = 0; i < 4; i++) {
-        flows[i] = long_flow(&longs[i < 2 ? i : i == 2 ? 6 : 10]);
-        start(&other.bed, flows[i], json_none());
+    for (int i = 0; i < LONGS; i++) {
+        if (!longs[i].beside) continue;
+        flows[nflows] = long_flow(&longs[i]);
+        start(&other.bed, flows[nflows++], json_none());
     }
     turn_for(&other.bed, seconds_each);
     turns_begin();
@@ -242,7 +246,7 @@ static void beside(Bench *b, Where where, const char *name, int n) {
     qsort(alone, (size_t)pairs, sizeof *alone, by_size);
     qsort(ratios, (size_t)pairs, sizeof *ratios, by_size);
     double base = alone[pairs / 2];
-    snprintf(what, sizeof what, "a step of %d runs beside four that take long, %s", n, name);
+    snprintf(what, sizeof what, "a step of %d runs beside %d that take long, %s", n, nflows, name);
     bench_figure(b, &(BenchFigure){.what = what,
                                    .ours = base * ratios[pairs / 2],
                                    .peer = base,
@@ -257,7 +261,7 @@ static void beside(Bench *b, Where where, const char *name, int n) {
                .what = what, .ours = turns_at(TURN_CPU, 1), .bar = BENCH_SECONDS, .limit = 0.010});
     crowd_close(&one);
     crowd_close(&other);
-    for (int i = 0; i < 4; i++) flow_unref(flows[i]);
+    for (int i = 0; i < nflows; i++) flow_unref(flows[i]);
     load_clear(&load);
 }
 
