@@ -97,16 +97,29 @@ static Json kind_in(const char *folder, const char *name, const FlowReader *read
     return row;
 }
 
+/* One in a folder that others can write to: nothing of it is read, since it is not used either. */
+static Json left_alone(const char *folder, const char *name, const Error *why) {
+    return OBJECT(KEY("name", name), KEY("dialect", "any"), KEY("help", "a kind that is not used"),
+                  KEY("file", json_string_fmt("%s/%s.yaml", folder, name)), KEY("error", why->msg),
+                  KEY("hidden", hidden_in(name)));
+}
+
+/* Folders that were named are trusted; others are looked into by themselves. */
 Json kinds_outside(const char *const *folders, size_t n, const FlowReader *reader) {
     Json list = json_array(), seen = json_object();
     for (size_t i = 0; i < n && reader->list; i++) {
         Names names = {0};
+        Error why = ERROR_INIT;
+        bool trusted = i < reader->nkinds || !reader->is_ours ||
+                       reader->is_ours(reader->ctx, *folders[i] ? folders[i] : ".", &why);
         reader->list(reader->ctx, *folders[i] ? folders[i] : ".", add_name, &names);
         if (names.n) qsort(names.items, names.n, sizeof *names.items, by_text);
         for (size_t k = 0; k < names.n; k++) {
             if (json_is_none(json_object_get_c(seen, names.items[k]))) {
                 seen = json_object_with(seen, names.items[k], json_null());
-                list = json_array_push(list, kind_in(folders[i], names.items[k], reader));
+                list =
+                    json_array_push(list, trusted ? kind_in(folders[i], names.items[k], reader)
+                                                  : left_alone(folders[i], names.items[k], &why));
             }
             mem_free(names.items[k]);
         }

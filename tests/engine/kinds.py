@@ -436,6 +436,10 @@ def found_where_others_cannot_write(world):
     world("check", "flow.yaml").gives(DONE)
     (world.folder / ".pawl/kinds").chmod(0o777)
     world("check", "flow.yaml").gives(FAILED).says("The kind `k` is not used. Others can write to .pawl/kinds.")
+    listed = [kind for kind in world("kinds", "--json").gives(DONE).json if kind["name"] == "k"]
+    world.same([(kind["error"], kind.get("schema")) for kind in listed], [("Others can write to .pawl/kinds.", None)], "what is listed")
+    listed = [kind for kind in world("kinds", "--json", "--kinds", ".pawl/kinds").gives(DONE).json if kind["name"] == "k"]
+    world.same([kind.get("error") for kind in listed], [None], "what is listed of a folder that is named")
     world("run", "flow.yaml", "--store", "memory:").gives(USAGE)
     world("check", "flow.yaml", "--kinds", ".pawl/kinds").gives(DONE)
 
