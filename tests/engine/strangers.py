@@ -12,6 +12,7 @@ import os
 import socket
 import subprocess
 import sys
+import traceback
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
@@ -34,13 +35,15 @@ def as_another_user(act):
             os.setuid(NOBODY)
             os.write(theirs, act()[:60000])
             code = 0
+        except BaseException:  # pylint: disable=broad-except
+            os.write(theirs, traceback.format_exc().encode())
         finally:
             os._exit(code)
     os.close(theirs)
     with os.fdopen(ours, "rb") as pipe:
         said = pipe.read()
     if os.waitpid(child, 0)[1]:
-        raise Broken("the process of another user has failed")
+        raise Broken(f"the process of another user has failed: {said.decode()}")
     return said
 
 
@@ -67,6 +70,7 @@ def connect(how, port, data):
         with reusing() as line:
             if how == "closed":
                 with socket.create_server(("127.0.0.1", 0)) as own, reusing() as before:
+                    before.bind(("127.0.0.1", 0))  # a port that no connection of others has
                     before.connect(own.getsockname())
                     end, place = own.accept()
                     before.close()
