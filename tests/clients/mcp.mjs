@@ -25,7 +25,7 @@ async function withWorld(use, words = []) {
   cpSync(EXAMPLES, join(server.folder, 'examples'), {recursive: true});
   const open = async (era, transport, more = {}, options = {}) => {
     const where = {url: `${server.url}/mcp${more.query ?? ''}`, token: more.token, pawl: PAWL, folder: server.folder,
-      words: ['--workflows', 'named', ...more.words ?? []], env: more.env};
+      words: [...more.alone ? [] : ['--workflows', 'named'], ...more.words ?? []], env: more.env};
     clients.push(await connect(era, transport, where, options));
     return clients.at(-1);
   };
@@ -173,6 +173,11 @@ for (const [era, transport] of ways) {
   cases[`${era} era over ${transport}: resources, prompts and completion`] = () =>
     withWorld(async ({open}) => resourcesAndPrompts(await open(era, transport)));
 }
+
+cases['through `pawl mcp --server`: every tool, on the runs of a server'] = () => withWorld(async ({server, open}) => {
+  await everyTool(await open('new', 'stdio', {alone: true, words: ['--server', server.url]}));
+  same((await server.ask('GET', '/runs/friday')).status, 'completed', 'the run of the server');
+});
 
 cases['progress and cancelling: the wait ends, the run goes on'] = () => withWorld(async ({server, open}) => {
   for (const [era, transport] of ways) {
