@@ -38,6 +38,7 @@ export interface Pending {
 }
 
 const HISTORY_READ = 5000;
+const FRAMES_READ = 1000, FRAMES_PAGE = 500; // of more frames the first are shown
 const REST_MS = 3000; // between two looks at a run that waits: another process may go on with it
 const REFRESH_MS = 60; // between two questions of how things stand
 
@@ -56,6 +57,7 @@ export class RunStore {
   session = $state.raw<SESSION | null>(null);
   sessionRead = $state(0); // when, ms: for the time that is left
   frames = $state.raw<FRAME[]>([]);
+  total = $state(0); // frames there are, which may be more than are read
   selected = $state(0);
   breakpoints = $state.raw<BREAKPOINT[]>([]);
   watches = $state.raw<Watch[]>([]);
@@ -228,6 +230,7 @@ export class RunStore {
     this.run = run;
     this.#catchUp(run.checkpoint ?? 0);
     if (!this.debugging) {
+      this.total = 0;
       this.frames = (run.frames ?? []).map(one => ({
         frame: one.frame, name: one.frame === 1 ? 'main' : '', depth: 1, pending: 0, injected: 0,
         status: (one.waits && WAITS[one.waits]) ?? (one.waits ? 'holding' : run.status === 'running' ? 'working' : 'ready'),
@@ -335,8 +338,15 @@ export class RunStore {
     }
     this.#refreshing = true;
     try {
-      if (this.debugging) this.#setOverview(await link.call('overview', {thread: this.thread}));
-      else this.#setRun(await link.call('run_get', {thread: this.thread}));
+      if (this.debugging) {
+        const all = await link.call('overview', {thread: this.thread});
+        while (all.frames.length < Math.min(all.total, FRAMES_READ)) {
+          const {frames} = await link.call('frames', {thread: this.thread, offset: all.frames.length, limit: FRAMES_PAGE});
+          if (!frames.length) break;
+          all.frames.push(...frames);
+        }
+        this.#setOverview(all);
+      } else this.#setRun(await link.call('run_get', {thread: this.thread}));
     } catch (error) {
       if (error instanceof Refused && error.code === 'not_held' && this.debugging) this.#sessionEnded();
     } finally {
@@ -364,6 +374,7 @@ export class RunStore {
     this.session = all.session;
     this.sessionRead = Date.now();
     this.frames = all.frames;
+    this.total = all.total;
     this.breakpoints = all.breakpoints;
     this.watches = all.watches as Watch[];
     this.injected = all.injected;
