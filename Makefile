@@ -35,7 +35,7 @@ OPTIONS_fuzz = --buildtype=debug -Doptimization=2 -Db_sanitize=address,undefined
 	-Db_lundef=false -Dfuzz=true -Dtests=enabled
 $(BUILD)/fuzz/build.ninja: export CC = clang
 
-.PHONY: all run tour web-dev check-web screenshots dist test test-release test-asan test-tsan test-container crash vscode test-vscode test-emacs bench bench-engine bench-instructions bench-logs bench-server fuzz coverage format check-format \
+.PHONY: all run tour web-dev check-web screenshots dist test test-release test-asan test-tsan test-container crash vscode test-vscode test-emacs bench bench-engine bench-instructions bench-logs bench-dap bench-server fuzz coverage format check-format \
 	install clean deps help
 .DEFAULT_GOAL := all
 .SECONDARY:
@@ -110,6 +110,9 @@ bench-engine: $(BUILD)/.deps-peers $(BUILD)/release/.bench ## the engine beside 
 
 bench-logs: all ## what it costs to keep what nodes print
 	@bench/logs $(BUILD)/release
+
+bench-dap: all $(BUILD)/.deps-peers ## the debug adapter beside debugpy and lldb-vscode
+	@bench/dap $(BUILD)/release
 
 bench-server: all $(BUILD)/.deps-bench $(BUILD)/.deps-peers ## the server beside LangGraph's and a bare one of node (from npm)
 	@bench/server $(BUILD)/release

@@ -431,6 +431,8 @@ static void on_moved_frames(DapCall *call, Json answer) {
         if (!known) started = json_array_push(started, json_int(dap->threads[i].id));
     }
     bool implied = json_is_none(call->kept); /* otherwise it was a command of the console */
+    bool pumping = dap->pumping;
+    dap->pumping = true; /* where it stands is told last */
     dap_answer(call, json_take(&call->kept));
     if (!implied) tell_continued(dap, dap->focus);
     for (size_t pos = 0; json_object_next(before, &pos, &key, &id);) {
@@ -443,6 +445,8 @@ static void on_moved_frames(DapCall *call, Json answer) {
     }
     json_unref(before);
     json_unref(started);
+    dap->pumping = pumping;
+    dap_pump(dap);
 }
 
 void dap_moved(DapCall *call, Json answer, const char *reason) {

@@ -283,6 +283,11 @@ static void look_at_path(DapCall *call, const Handle *h) {
     int64_t start = dap_int(call->args, "start", 0), count = dap_int(call->args, "count", 0);
     size_t offset = (h->to ? h->from : 0) + (start > 0 ? (size_t)start : 0);
     size_t limit = h->to ? h->to - h->from : DAP_CHUNK;
+    Page page = page_of(call, h, h->to, h->array);
+    if (h->to && page.part) { /* parts of a part: nothing of them is shown yet */
+        answer_list(call, parts_json(call->dap, h, page));
+        return;
+    }
     if (count > 0) limit = (size_t)count;
     limit = limit > DAP_PAGE_MAX ? DAP_PAGE_MAX : limit < 1 ? 1 : limit;
     dap_ask(call, "variables",

@@ -647,6 +647,8 @@ nodes:
     await repl('back');
     await a.event('continued');
     await a.stop();
+    const told = a.messages.filter(one => ['continued', 'stopped'].includes(one.event)).map(one => one.event);
+    same(told.slice(-2), ['continued', 'stopped'], 'the last word: it stands');
     same(await a.at(), 'flow.yaml:6 two', 'it went back');
     holds((await repl('history')).result.includes('one'), 'history');
     holds((await a.refused('evaluate', {expression: 'quit', context: 'repl'})).includes('editor'), 'quit is not for here');

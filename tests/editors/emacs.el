@@ -106,8 +106,21 @@ nodes:
   (forward-line (1- line))
   (dap-breakpoint-add))
 
-;; As docs/editors.md has it, but for the paths.
-(dap-register-debug-provider "pawl" #'identity)
+;; The setup is that of docs/editors.md, to the letter; the pawl that it finds is ours.
+(let ((bin (concat test-folder "bin/")))
+  (make-directory bin)
+  (make-symbolic-link test-pawl (concat bin "pawl"))
+  (push bin exec-path)
+  (setenv "PAWL_STORE" "memory:"))
+(with-temp-buffer
+  (insert-file-contents (expand-file-name "../../docs/editors.md" (file-name-directory load-file-name)))
+  (search-forward "```elisp\n")
+  (delete-region (point-min) (point))
+  (search-forward "```")
+  (delete-region (match-beginning 0) (point-max))
+  (goto-char (point-min))
+  (let (form)
+    (while (setq form (ignore-errors (read (current-buffer)))) (eval form t))))
 
 (defun test-begin (path &rest more)
   (dap-start-debugging
@@ -164,6 +177,15 @@ nodes:
     (dap-step-in (test-session))
     (test-same (test-place) '("three (jq)" 8) "after a step in")
     (test-same (cdr (assoc "count" (test-variables))) "50" "what the node made of it"))
+
+  (test-case "the template of docs/editors.md debugs the file in the buffer"
+    (test-open flow)
+    (test-break 8)
+    (dap-debug (copy-tree (cdr (assoc "Pawl: this workflow" dap-debug-template-configurations))))
+    (test-same (test-place) '("three (jq)" 8) "the place")
+    (let ((frame (gethash "id" (test-frame))))
+      (dap-request (test-session) "evaluate" :expression "back" :frameId frame :context "repl")
+      (test-until "it went back" (lambda () (equal (test-place) '("two (jq)" 6))))))
 
   (test-case "dap-mode's own views can be shown"
     (test-open flow)
