@@ -85,6 +85,7 @@ enum {
     BREAK_LOG_MAX = 10 << 10,   /* of what a log point says; the rest is cut off */
     BREAK_STEPS = 1000000,      /* of one evaluation */
     BREAK_MS = 50,              /* that it may take, whatever its steps */
+    BREAK_ALL_MS = 100,         /* after which no more of them are asked at one place */
     BREAK_MEMORY = 64 << 20,
 };
 

@@ -22,6 +22,8 @@ typedef struct Stop {
     const Json *vars; /* of the node, once they were needed */
     Json ids;         /* of the breakpoints that stop it; JSON_NONE: none does */
     Json change;      /* {path, old, new}, of the first state breakpoint that does; JSON_NONE */
+    size_t asked;     /* breakpoints with expressions */
+    uint64_t began;   /* of uv_hrtime(): the second of them */
 } Stop;
 
 FrameStop *session_stop_of(const Frame *f) {
@@ -58,11 +60,27 @@ static bool is_inside(const Stop *stop, const Breakpoint *b) {
     return fits;
 }
 
+/* Each expression has a limit of its own; there may be thousands of them at one place, and nobody else goes on meanwhile. */
+static bool has_time(Stop *stop, Breakpoint *b) {
+    if (!b->condition && !b->error && !b->log) return true;
+    if (stop->asked++ == 0) return true;
+    uint64_t now = uv_hrtime();
+    if (stop->asked == 2) stop->began = now;
+    if (now - stop->began < (uint64_t)BREAK_ALL_MS * 1000000) return true;
+    json_put(
+        &b->message,
+        json_string_fmt(
+            "It was not asked at `%.100s`: the expressions of other breakpoints there took %d ms, which is the "
+            "limit of all together.",
+            stop->place->node->name, BREAK_ALL_MS));
+    return false;
+}
+
 static bool try_one(Stop *stop, Breakpoint *b) {
     Run *run = stop->session->run;
     Frame *f = stop->place->frame;
     bool pauses = false;
-    if (!stop->session->stops_at[b->type == BREAK_EXCEPTION]) return false;
+    if (!stop->session->stops_at[b->type == BREAK_EXCEPTION] || !has_time(stop, b)) return false;
     Json state = stop_state(stop);
     if (!breakpoint_hit(b, stop->place, state, stop->vars, &pauses)) return false;
     session_keep(stop->session, "breakpoints", b->id, session_pack(b));

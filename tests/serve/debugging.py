@@ -523,7 +523,20 @@ def watches_share_a_time(world):
             raise Broken(f"the first says {watches[0]}")
 
 
-CASES = [others_go_on_while_one_evaluates, watches_share_a_time, messages_are_counted, a_slow_window_has_all, what_was_asked_before_a_stop_is_answered, a_place_of_all_runs, starts_that_are_refused, streams_of_debugged_runs, cancelled_while_paused_in_cleanup, refused_calls_take_no_run, keys_of_their_own, tests_over_rest, what_is_told_of_a_pause, graphs_over_a_websocket, whom_events_are_about, each_pause_is_told_once, many_save_at_once, each_message_has_one_answer, many_sessions_at_once]
+def conditions_share_a_time(world):
+    """however many conditions take long at a node, the others are not asked after a while, and say so"""
+    with Server(world) as s:
+        s.begin("t", "nodes:\n  - {name: a, jq: '{}'}\n  - {name: b, jq: '{}'}\n  - {name: c, jq: '{}'}\n",
+                debug={"pause_on_start": True, "breakpoints": [{"node": "c"}]})
+        for number in range(50):
+            s.ask("POST", "/debug/t/breakpoints", {"node": "b", "condition": f"last(range(1e12)) == {number}"}).gives(200)
+        s.ask("POST", "/debug/t/continue", {}).gives(200)
+        world.until(lambda: s.ask("GET", "/debug/t/frames").json.frames[0].node == "c", "it stands at c")
+        says = [one.message or "" for one in s.ask("GET", "/debug/t/breakpoints?node=b").json.breakpoints]
+        world.same((len(says), "failed at `b`" in says[0], "was not asked at `b`" in says[-1]), (50, True, True), says[-1])
+
+
+CASES = [conditions_share_a_time, others_go_on_while_one_evaluates, watches_share_a_time, messages_are_counted, a_slow_window_has_all, what_was_asked_before_a_stop_is_answered, a_place_of_all_runs, starts_that_are_refused, streams_of_debugged_runs, cancelled_while_paused_in_cleanup, refused_calls_take_no_run, keys_of_their_own, tests_over_rest, what_is_told_of_a_pause, graphs_over_a_websocket, whom_events_are_about, each_pause_is_told_once, many_save_at_once, each_message_has_one_answer, many_sessions_at_once]
 
 if __name__ == "__main__":
     sys.exit(run_all(CASES, sys.argv[1]))
