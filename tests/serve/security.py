@@ -172,6 +172,13 @@ def scopes_of_every_row(world):
                         status = s.ask(method.upper(), target, body, token=tokens[scope]).status
                     if (status == 403) != (i < needed):
                         raise Broken(f"{method} {path} with `{scope}`: {status}; it needs {row['x-scope']}")
+        for scope in SCOPES:
+            you = s.ask("GET", "/server", token=tokens[scope]).gives(200).json.you
+            world.same((you.token, you.scope, you.inline), (f"a-{scope}", scope, scope == "admin"), "who asks")
+            needed = [SCOPES.index(one) for one in you.beyond.values()]
+            world.same([i for i in needed if i <= SCOPES.index(scope)], [], f"what `{scope}` is said to be too small for, and is not")
+            world.same(you.beyond.get("run_start"), "run" if scope == "read" else None, "starting a run")
+            world.same(you.beyond.get("continue"), "debug" if scope in ("read", "run") else None, "stepping")
         problem = s.ask("POST", "/runs", {"workflow": "a"}, token=tokens["read"]).gives(403)
         problem.says("`run`", "`read`")
         for body in ({"definition": flow_of(SHORT)}, {"definition": flow_of(SHORT), "debug": {}}):

@@ -498,8 +498,9 @@ export class RunStore {
   async unsetVariable(path: Path): Promise<boolean> {
     return this.#pend(await this.act('unset', {path, frame: this.selected}, 'set'));
   }
-  async revoke(id: number): Promise<boolean> {
-    return this.#pend(await this.act('revoke', {id, frame: this.selected}, 'revoke'));
+  /** All changes of that place: a person sees one, however often it was set. */
+  async revoke(path: Path): Promise<boolean> {
+    return this.#pend(await this.act('revoke', {path, frame: this.selected} as never, 'revoke'));
   }
   #pend(answer: {pending: unknown[]} | null): boolean {
     if (!answer) return false;
