@@ -276,11 +276,14 @@ static const struct WayOut {
     const char *says;
 } ways_out[] = {
     {ERR_BUSY, "thread", "get_run says who has it."},
+    {ERR_NOT_FOUND, "checkpoint", "read_history lists its checkpoints."},
     {ERR_NOT_FOUND, "thread", "list_runs lists the runs."},
     {ERR_NOT_FOUND, "workflow", "list_workflows lists those that have a name."},
     {ERR_EXISTS, "thread", "get_run shows it; choose another name for a new run."},
     {ERR_ENDED, "thread", "fork_run makes a new run from one of its checkpoints."},
-    {ERR_ANSWER, "thread", "answer_run answers it."},
+    {ERR_ANSWER, "thread",
+     "answer_run answers it, with `decision`, one of the options that get_run "
+     "shows, or with `value`."},
     {ERR_NOT_HELD, "thread", "debug_start with this thread begins to debug it."},
     {ERR_WRONG_STATE, NULL, "debug_where shows where it stands."},
 };
@@ -360,11 +363,13 @@ static void on_reopened(McpCall *c, Json run, const Error *err) {
     }
 }
 
-/* What looks into a session that nobody has in hand takes the run up again, if a debugger has paused it. */
+/* What looks into a session that nobody has in hand takes the run up again, if a debugger has paused it or it stands at its
+ * error. */
 static void on_resting(McpCall *c, Json run, const Error *err) {
-    bool paused = json_string_is(json_object_get_c(run, "status"), "paused");
+    Json status = json_object_get_c(run, "status");
+    bool stands = json_string_is(status, "paused") || json_string_is(status, "failed");
     json_unref(run);
-    if (!err && paused && mcp_may(c, SCOPE_DEBUG)) {
+    if (!err && stands && mcp_may(c, SCOPE_DEBUG)) {
         mcp_open(c, c->thread, on_reopened);
         return;
     }

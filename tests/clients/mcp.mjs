@@ -197,11 +197,14 @@ cases['progress and cancelling: the wait ends, the run goes on'] = () => withWor
 
 cases['what is wrong is said so that an assistant can act on it'] = () => withWorld(async ({open}) => {
   const client = await open('new', 'http');
+  await call(client, 'start_run', {text: ASKS, thread: 'asks'});
   const sentences = [
     ['get_run', {thread: 'nope'}, /list_runs/], ['start_run', {}, /path|text|workflow/],
     ['start_run', {path: 'nope.yaml'}, /nope\.yaml/], ['start_run', {text: 'name: [', wait: 1}, /\d+:\d+|line/],
     ['start_run', {text: HELLO, wiat: 3}, /wiat/], ['read_state', {thread: 'nope', path: '.['}, /./],
     ['debug_step', {thread: 'nope'}, /nope/], ['explain_kind', {name: 'shel'}, /`?shell/],
+    ['answer_run', {thread: 'asks'}, /`decision`.*`value`/], 
+    ['read_state', {thread: 'asks', checkpoint: 999}, /read_history/],
     ['read_docs', {page: 'workflow'}, /workflows/], ['start_run', {workflow: 'nope'}, /list_workflows/],
   ];
   for (const [name, args, says] of sentences) {
@@ -210,6 +213,18 @@ cases['what is wrong is said so that an assistant can act on it'] = () => withWo
   }
   await client.callTool({name: 'start_rum', arguments: {}}).then(
     () => holds(false, 'a tool that there is not'), error => holds(/start_run/.test(error.message), `${error.message}`));
+});
+
+cases['whoever comes later looks into a run that rests at its error as well as into one that is paused'] = () => withWorld(async ({open}) => {
+  const FAILS = STEPS.replace('echo $N', 'exit 3');
+  for (const breakpoints of [['error'], ['c']]) {
+    const thread = breakpoints[0], first = await open('old', 'stdio');
+    await call(first, 'debug_start', {text: FAILS, new_thread: thread, breakpoints});
+    await first.close();
+    const later = await open('new', 'stdio');
+    same((await call(later, 'debug_evaluate', {thread, expression: '.n'})).results, [2], `${thread}: what the node sees`);
+    same((await call(later, 'debug_where', {thread})).stopped.node, 'c', `${thread}: where it stands`);
+  }
 });
 
 cases['answers are at most 25,000 bytes, and say how to read on'] = () => withWorld(async ({open}) => {
