@@ -1,4 +1,5 @@
 /* metrics.c - what the server has done and what it has in hand: for Prometheus, and for people. */
+#include "mcp_http.h"
 #include "server_inside.h"
 
 #include <inttypes.h>
@@ -66,6 +67,8 @@ void metrics_text(const Server *s, Buf *out) {
          (double)web.requests_now},
         {"pawl_http_streams", "gauge", "Event streams that are open.", (double)web.streams},
         {"pawl_http_sockets", "gauge", "WebSockets that are open.", (double)web.sockets},
+        {"pawl_mcp_sessions", "gauge", "Sessions of assistants (up to 2025-11-25).",
+         (double)mcp_http_sessions(s->mcp)},
         {"pawl_http_bytes_waiting", "gauge", "Bytes that wait for clients to take them.",
          (double)web.waiting},
         {"pawl_http_bytes_in_total", "counter", "Bytes that came.", (double)web.bytes_in},

@@ -264,7 +264,10 @@ cases['http: a second GET takes the place of the first'] = () => withServer(PAWL
   const first = await listen(), second = await listen();
   same([first.status, second.status], [200, 200], 'both');
   await within(first.ended, 'the first ends');
+  const sessions = async () => Number(/^pawl_mcp_sessions (\d+)$/m.exec(await (await fetch(`${s.url}/metrics`)).text())[1]);
+  same(await sessions(), 1, 'sessions that are counted');
   same((await post(s, undefined, own, 'DELETE')).status, 204, 'the session');
+  same(await sessions(), 0, 'after the end of the session');
   await within(second.ended, 'the second ends with the session');
 });
 
