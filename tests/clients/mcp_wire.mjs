@@ -36,6 +36,7 @@ async function withStdio(use, words = []) {
   child.stdin.on('error', () => {});
   createInterface({input: child.stdout}).on('line', line => {
     const one = JSON.parse(line); // nothing but messages
+    if (one.method) return; // it tells of something: that there is a new run
     waiting.length ? waiting.shift()(one) : answers.push(one);
   });
   const stdio = {child, folder,
