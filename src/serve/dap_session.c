@@ -245,7 +245,7 @@ static void opened(DapCall *call) {
     dap_tell(dap, "process",
              OBJECT(KEY("name", json_kind(name) == JSON_STRING ? name : json_string_c("run")),
                     KEY("systemProcessId", pid), KEY("isLocalProcess", json_bool(local)),
-                    KEY("startMethod", how)));
+                    KEY("startMethod", how), KEY("thread", dap->thread)));
     dap_tell(dap, "initialized", json_none());
 }
 

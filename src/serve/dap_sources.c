@@ -312,7 +312,8 @@ int64_t sources_units(const Sources *s, const char *file, int64_t line, int64_t 
     const char *text;
     size_t len;
     if (column < 1 || !line_of(s, file, line, &text, &len)) return column;
-    return 1 + (int64_t)utf16_units(text, utf8_offset(text, len, (size_t)column - 1));
+    size_t at = utf8_offset(text, len, (size_t)column - 1);
+    return strspn(text, " -{[") >= at ? 1 : 1 + (int64_t)utf16_units(text, at);
 }
 
 int64_t sources_chars(const Sources *s, const char *file, int64_t line, int64_t column) {

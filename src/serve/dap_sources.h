@@ -51,7 +51,8 @@ Json sources_json(const Sources *s, const char *file, bool uris);
 /* The file that a Source of the client means, lent; NULL with a sentence. */
 const char *sources_find(const Sources *s, Json source, bool uris, Error *err);
 
-/* A column of a line in characters, as one in UTF-16 units, and back. */
+/* A column of a line in characters, as one in UTF-16 units, and back. What has nothing but the marks of YAML before it has
+ * column 1, the whole line: editors draw a second mark for what stands in the midst of one. */
 int64_t sources_units(const Sources *s, const char *file, int64_t line, int64_t column);
 int64_t sources_chars(const Sources *s, const char *file, int64_t line, int64_t column);
 

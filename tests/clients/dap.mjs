@@ -537,7 +537,7 @@ nodes:
     await a.stop();
     const source = {path: a.path('flow.yaml')};
     same((await a.ask('breakpointLocations', {source, line: 1, endLine: 20})).breakpoints,
-      [{line: 4, column: 5}, {line: 6, column: 5}, {line: 10, column: 5}], 'the locations');
+      [{line: 4, column: 1}, {line: 6, column: 1}, {line: 10, column: 1}], 'the locations');
     same((await a.ask('breakpointLocations', {source, line: 5})).breakpoints, [], 'none in the midst of a node');
     const {targets} = await a.ask('gotoTargets', {source, line: 11});
     same([targets.length, targets[0].label, targets[0].line], [1, 'three (jq)', 10], 'the target');
@@ -733,7 +733,7 @@ nodes:
     await a.ask('configurationDone');
     await a.stop();
     const [top] = await a.stack();
-    same([top.line, top.column, top.source.path, top.name], [3, 3, uri, 'b (shell)'], 'the place');
+    same([top.line, top.column, top.source.path, top.name], [3, 0, uri, 'b (shell)'], 'the place');
     await a.go('next');
     const [next] = await a.stack();
     same([next.line, next.column, next.name], [3, 35, 'c (jq)'], 'a column behind what takes two units');
