@@ -86,9 +86,9 @@ vscode: ## the extension for VS Code: build/pawl.vsix (the first time npm fetche
 	@editors/vscode/package $(BUILD)/pawl.vsix
 	@echo "$(BUILD)/pawl.vsix"
 
-test-vscode: all vscode $(BUILD)/.deps-editors ## the extension in a real VS Code (code-server from npm), in Chromium
+test-vscode: all vscode $(BUILD)/.deps-editors ## the extension in a real VS Code (code-server from npm), in Chromium; PICTURES=docs/images: with new pictures
 	@tests/editors/install
-	@tests/editors/run vscode.mjs $(BUILD)/release/pawl $(BUILD)/pawl.vsix
+	@tests/editors/run vscode.mjs $(BUILD)/release/pawl $(BUILD)/pawl.vsix $(if $(PICTURES),--pictures $(PICTURES))
 
 test-emacs: all $(BUILD)/.deps-editors ## dap-mode in a real Emacs: 50 sessions of 200 steps
 	@tests/editors/run emacs.el $(BUILD)/release/pawl 50 200

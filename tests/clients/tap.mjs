@@ -30,21 +30,21 @@ export async function until(found, what) {
 }
 
 /** The promise, or an error when it takes too long. */
-export function within(promise, what) {
+export function within(promise, what, patience = PATIENCE) {
   let timer;
   const late = new Promise((_, reject) => {
-    timer = setTimeout(() => reject(new Broken(`${what}: not within ${PATIENCE / 1000} s`)), PATIENCE);
+    timer = setTimeout(() => reject(new Broken(`${what}: not within ${patience / 1000} s`)), patience);
   });
   return Promise.race([promise, late]).finally(() => clearTimeout(timer));
 }
 
-/** cases: {title: async function}. Ends the process. */
-export async function runAll(cases) {
+/** cases: {title: async function}. Each has so many milliseconds. Ends the process. */
+export async function runAll(cases, patience = PATIENCE, end = () => {}) {
   let number = 0, failed = 0;
   for (const [title, run] of Object.entries(cases)) {
     let problem = null;
     try {
-      await within(run(), title);
+      await within(run(), title, patience);
     } catch (error) {
       problem = error instanceof Broken ? error.message : inspect(error);
       failed++;
@@ -53,5 +53,6 @@ export async function runAll(cases) {
     console.log(`${problem ? 'not ok' : 'ok'} ${++number} - ${title}`);
   }
   console.log(`1..${number}`);
+  await end();
   process.exit(failed ? 1 : 0);
 }

@@ -3,7 +3,7 @@
 
 const path = require('node:path');
 const vscode = require('vscode');
-const {folderOf, programPath, setting} = require('./program');
+const {complain, findProgram, folderOf, programPath, setting} = require('./program');
 const {pathAt} = require('./paths');
 const {workflowOf} = require('./workflow');
 
@@ -48,7 +48,7 @@ class Configurations {
    * @param {vscode.WorkspaceFolder | undefined} folder
    * @param {vscode.DebugConfiguration} config
    */
-  resolveDebugConfigurationWithSubstitutedVariables(folder, config) {
+  async resolveDebugConfigurationWithSubstitutedVariables(folder, config) {
     if (config.request === 'launch' && !config.program) {
       vscode.window.showErrorMessage('The configuration has no `program`: the workflow to debug, as "${file}".');
       return undefined;
@@ -59,6 +59,12 @@ class Configurations {
       const server = setting('server', uri), store = setting('store', uri);
       if (server) config.server = server;
       else if (store) config.store = store;
+    }
+    try {
+      await findProgram(config.cwd, config.env?.PATH);
+    } catch (error) {
+      complain(error);
+      return undefined;
     }
     return config;
   }
@@ -115,7 +121,7 @@ function tracking(happened) {
     createDebugAdapterTracker: () => ({
       onDidSendMessage: message => {
         if (message.type !== 'event') return;
-        if (message.event === 'process') happened(String(message.body?.name ?? '') || null);
+        if (message.event === 'process') happened(message.body?.thread ?? null);
         else if (moves.has(message.event)) happened(null);
       },
     }),

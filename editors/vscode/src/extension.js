@@ -62,10 +62,10 @@ function activate(context) {
       if (thread) await attach(thread);
     },
     'pawl.refresh': () => runs.refresh(),
-    'pawl.showState': checkpoint => show(stateUri(runs.history.run?.thread ?? '', checkpoint.checkpoint)),
+    'pawl.showState': checkpoint => show(stateUri(checkpoint.thread, checkpoint.checkpoint)),
     'pawl.showRunState': run => show(stateUri(run.thread, run.checkpoint)),
     'pawl.showLogs': run => show(logsUri(run.thread)),
-    'pawl.compare': checkpoint => compare(runs.history.run?.thread ?? '', checkpoint),
+    'pawl.compare': compare,
     'pawl.copyName': run => vscode.env.clipboard.writeText(run.thread),
   };
   for (const [name, act] of Object.entries(commands)) {
@@ -85,8 +85,8 @@ async function show(uri) {
   await vscode.window.showTextDocument(document, {preview: true, preserveFocus: true});
 }
 
-/** What a checkpoint changed. @param {string} thread @param {import('./types').Checkpoint} checkpoint */
-function compare(thread, {checkpoint, parent = checkpoint, node = ''}) {
+/** What a checkpoint changed. @param {import('./types').Checkpoint} checkpoint */
+function compare({thread, checkpoint, parent = checkpoint, node = ''}) {
   return vscode.commands.executeCommand('vscode.diff', stateUri(thread, parent), stateUri(thread, checkpoint),
     `${thread}: ${parent} → ${checkpoint} ${node}`);
 }

@@ -65,7 +65,9 @@ class GraphView {
       askJson(['status', run.thread, '--json', ...placeOf()]),
     ]);
     const history = this.runs.history.items.slice().reverse();
-    const stands = (status.frames ?? []).map((/** @type {{node?: string}} */ frame) => frame.node).filter(Boolean);
+    /** @type {{node?: string, waits?: string}[]} */
+    const frames = status.frames ?? [];
+    const stands = frames.flatMap(({node, waits}) => node && waits !== 'join' ? [node] : []); // one that waits for its branches is done there
     return {text: picture(graph, looksOf(history, run, stands)), name: run.thread, file: graph.file ? path.resolve(folderOf(), graph.file) : null};
   }
 

@@ -2,6 +2,7 @@
 'use strict';
 
 const {spawn} = require('node:child_process');
+const {access, constants} = require('node:fs/promises');
 const os = require('node:os');
 const path = require('node:path');
 const vscode = require('vscode');
@@ -34,6 +35,27 @@ function programPath() {
   const path_ = setting('path') || 'pawl';
   if (path_.startsWith('~/')) return path.join(os.homedir(), path_.slice(2));
   return path_.startsWith('.') ? path.resolve(folderOf(), path_) : path_;
+}
+
+/**
+ * An error where there is no such program: VS Code itself would say no more than that a process could not be started.
+ * @param {string} cwd
+ * @param {string | null} [searched] folders as in $PATH
+ */
+async function findProgram(cwd, searched) {
+  const program = programPath(), folders = (searched ?? process.env.PATH ?? '').split(path.delimiter).filter(Boolean);
+  const places = program.includes('/') ? [path.resolve(cwd, program)] : folders.map(folder => path.join(folder, program));
+  /** @type {NodeJS.ErrnoException} */
+  let why = Object.assign(new Error(), {code: 'ENOENT'});
+  for (const place of places) {
+    try {
+      return await access(place, constants.X_OK);
+    } catch (error) {
+      const failed = /** @type {NodeJS.ErrnoException} */ (error);
+      if (failed.code !== 'ENOENT' && failed.code !== 'ENOTDIR') why = failed;
+    }
+  }
+  throw notStarted(program, cwd, why);
 }
 
 /** The folder that the program is started in: that of the workspace, where its store is. @param {vscode.Uri} [uri] */
@@ -102,7 +124,8 @@ async function complain(error) {
   const message = error instanceof Error ? error.message : String(error);
   const lost = error instanceof ProgramError && error.code === null;
   const chosen = await vscode.window.showErrorMessage(message, ...(lost ? ['Open Settings'] : []));
-  if (chosen) await vscode.commands.executeCommand('workbench.action.openSettings', 'pawl.path');
+  const where = vscode.env.remoteName ? 'Remote' : ''; // the program is on that machine, and so is its setting
+  if (chosen) await vscode.commands.executeCommand(`workbench.action.open${where}Settings`, {query: 'pawl.path'});
 }
 
-module.exports = {ProgramError, ask, askJson, complain, folderOf, placeOf, programPath, setting};
+module.exports = {ProgramError, ask, askJson, complain, findProgram, folderOf, placeOf, programPath, setting};

@@ -1,6 +1,7 @@
 /* The runs of the store, or of the server, and the history of the one that is chosen. */
 'use strict';
 
+const {stat} = require('node:fs/promises');
 const vscode = require('vscode');
 const {askJson, placeOf, ProgramError} = require('./program');
 
@@ -39,6 +40,7 @@ class List {
   constructor() {
     /** @type {T[]} */
     this.items = [];
+    this.shown = '';
     this.changed = new vscode.EventEmitter();
     this.onDidChangeTreeData = this.changed.event;
   }
@@ -57,9 +59,16 @@ class List {
     return undefined;
   }
 
-  /** @param {T[]} items */
-  set(items) {
+  /**
+   * What is shown already stays as it is: a click that comes while VS Code asks for rows again would be lost.
+   * @param {T[]} items
+   * @param {Run | null} [run] whose they are
+   */
+  set(items, run) {
+    const shown = JSON.stringify([items, run]);
     this.items = items;
+    if (shown === this.shown) return;
+    this.shown = shown;
     this.changed.fire(undefined);
   }
 }
@@ -127,7 +136,9 @@ class Runs {
     ];
     const watcher = vscode.workspace.createFileSystemWatcher('**/.pawl/pawl.db*');
     this.subscriptions.push(watcher);
-    for (const event of [watcher.onDidChange, watcher.onDidCreate, watcher.onDidDelete]) event(() => this.soon());
+    /** @type {Map<string, string>} what each database looked like when it was last heard of */
+    this.looks = new Map();
+    for (const event of [watcher.onDidChange, watcher.onDidCreate, watcher.onDidDelete]) event(uri => this.heard(uri.fsPath));
   }
 
   visible() {
@@ -145,6 +156,19 @@ class Runs {
     if (this.thread === thread) return;
     this.thread = thread;
     await this.refresh();
+  }
+
+  /**
+   * Something happened to a file of a database. Whoever reads one makes and removes files beside it, and so do we: only what was
+   * written counts, or each look would lead to the next.
+   * @param {string} file
+   */
+  async heard(file) {
+    const base = file.replace(/-[a-z]+$/, ''), own = await lookOf(base), log = await lookOf(`${base}-wal`);
+    const look = `${own} ${log.startsWith('0 ') ? '' : log}`;
+    if (this.looks.get(base) === look) return;
+    this.looks.set(base, look);
+    this.soon();
   }
 
   /** One at a time; whoever comes meanwhile has another look behind it. */
@@ -181,13 +205,14 @@ class Runs {
     let checkpoints = [];
     try {
       if (run) checkpoints = await askJson(['history', run.thread, '--json', '--limit', String(CHECKPOINTS), ...placeOf()], {codes: [0, 5]});
+      checkpoints = checkpoints.map(one => ({...one, thread: run?.thread ?? ''})); // a click on one may come when another run is chosen
       this.historyView.message = run ? undefined : this.list.items.length ? 'Choose a run above.' : undefined;
     } catch (error) {
       this.historyView.message = error instanceof Error ? error.message : String(error);
     }
     this.history.run = run;
     this.historyView.description = run?.thread;
-    this.history.set(checkpoints.slice().reverse());
+    this.history.set(checkpoints.slice().reverse(), run);
     this.chosen.fire(run);
   }
 
@@ -195,6 +220,12 @@ class Runs {
     clearTimeout(this.timer);
     this.subscriptions.forEach(subscription => subscription.dispose());
   }
+}
+
+/** A file's size and when it was written, or '0 '. @param {string} file */
+async function lookOf(file) {
+  const {size, mtimeMs} = await stat(file).catch(() => ({size: 0, mtimeMs: ''}));
+  return `${size} ${mtimeMs}`;
 }
 
 module.exports = {Runs};

@@ -13,6 +13,7 @@ export interface Run {
 }
 
 export interface Checkpoint {
+  thread: string; // set here, not by the program
   checkpoint: number;
   parent?: number;
   step?: number;
