@@ -193,11 +193,11 @@ static void on_stopped(Dap *dap, Json event) {
 
 /* ---- text ---- */
 
-/* With the place of a node, where it has one. Consumes the body. */
+/* With the place of a node, where its name says which. Consumes the body. */
 static void tell_output(Dap *dap, Json body, Json event) {
     Json node = json_object_get_c(event, "node");
     const SourceNode *at =
-        json_kind(node) == JSON_STRING ? sources_named(dap->sources, node) : NULL;
+        json_kind(node) == JSON_STRING ? sources_alone(dap->sources, node) : NULL;
     if (at) {
         body = OBJECT_ADD(
             body,

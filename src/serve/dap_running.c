@@ -147,6 +147,13 @@ void dap_restart_frame(DapCall *call) {
 
 /* ---- elsewhere ---- */
 
+/* As in a stack: "run_shell (run_shell): first". Given. */
+static Json target_label(const SourceNode *node) {
+    const char *name = json_string_data(&node->name), *kind = json_string_data(&node->kind);
+    if (json_kind(node->title) != JSON_STRING) return json_string_fmt("%s (%s)", name, kind);
+    return json_string_fmt("%s (%s): %s", name, kind, json_string_data(&node->title));
+}
+
 /* Nodes that begin at the line; else the last one that begins before it. */
 void dap_goto_targets(DapCall *call) {
     Dap *dap = call->dap;
@@ -169,9 +176,7 @@ void dap_goto_targets(DapCall *call) {
         if (node->file != number || node->line != best) continue;
         int64_t column = sources_units(dap->sources, file, node->line, node->column);
         list = json_array_push(
-            list, OBJECT(KEY("id", json_int((int64_t)i + 1)),
-                         KEY("label", json_string_fmt("%s (%s)", json_string_data(&node->name),
-                                                      json_string_data(&node->kind))),
+            list, OBJECT(KEY("id", json_int((int64_t)i + 1)), KEY("label", target_label(node)),
                          KEY("line", json_int(node->line - dap->client.lines_at_0)),
                          KEY("column", json_int(column - dap->client.columns_at_0))));
     }

@@ -215,6 +215,16 @@ const SourceNode *sources_named(const Sources *s, Json name) {
     return NULL;
 }
 
+const SourceNode *sources_alone(const Sources *s, Json name) {
+    const SourceNode *found = sources_named(s, name);
+    for (size_t i = 0; found && i < s->nnodes; i++) {
+        const SourceNode *other = &s->nodes[i];
+        bool elsewhere = other->file != found->file || other->line != found->line;
+        if (elsewhere && json_string_equal(other->name, name)) return NULL;
+    }
+    return found;
+}
+
 /* ---- as the client has them ---- */
 
 static const char *last_part(const char *path) {

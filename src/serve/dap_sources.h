@@ -39,6 +39,8 @@ size_t sources_count(const Sources *s);
 const SourceNode *sources_node(const Sources *s, size_t i);
 /* The first node of that name; NULL: there is none. */
 const SourceNode *sources_named(const Sources *s, Json name);
+/* NULL also where nodes at several places have it. */
+const SourceNode *sources_alone(const Sources *s, Json name);
 
 const char *sources_main(const Sources *s); /* the workflow's own file */
 size_t sources_files(const Sources *s);

@@ -561,6 +561,84 @@ nodes:
     same(await a.at(left.id), 'parallel.yaml:5 left', 'the other stands at its beginning');
   }),
 
+  'targets of tasks have their titles, and a frame that waits for its branches does not go elsewhere': () =>
+    withAdapter(PAWL, {files}, async a => {
+      a.write('tasks.yaml', `name: checks
+tasks:
+  - name: run_shell
+    title: first
+    config: {command: 'echo one'}
+  - name: run_tasks_concurrent
+    config:
+      tasks:
+        - {name: run_shell, title: left, config: {command: 'echo left'}}
+        - {name: run_shell, title: right, config: {command: 'echo right'}}
+  - {name: sleep, title: nap, config: {duration: 1ms}}
+cleanupTasks:
+  - {name: run_shell, title: tidy, config: {command: 'echo tidy'}}
+`);
+      await a.begin({program: 'tasks.yaml'}, {breakpoints: {'tasks.yaml': [{line: 9}]}});
+      const {threadId} = await a.stop();
+      same((await a.stack(threadId)).map(one => one.name).slice(0, 2),
+        ['run_shell (run_shell): left', 'run_tasks_concurrent (run_tasks_concurrent)'], 'the stack of a branch');
+      const {targets} = await a.ask('gotoTargets', {source: {path: a.path('tasks.yaml')}, line: 3});
+      same(targets.map(one => one.label), ['run_shell (run_shell): first'], 'the target');
+      const refused = await a.refused('goto', {threadId: 1, targetId: targets[0].id});
+      holds(refused.includes('waits for its branch'), `it says what it does: ${refused}`);
+      const {threadId: other} = await a.go('stepOut', threadId);
+      holds(other !== threadId, 'out of a branch that ends is where the other one stands');
+      await a.go('stepOut', other);
+      await a.go('goto', 1, {targetId: targets[0].id});
+      same(await a.at(), 'tasks.yaml:3 run_shell', 'and then it goes');
+      await a.breakpoints('tasks.yaml', []);
+      await a.ask('continue', {threadId: 1});
+      await a.event('terminated');
+      const said = a.messages.filter(one => one.body?.category === 'stdout').map(one => [one.body.output, one.body.line]);
+      same(said.at(-1), ['tidy\n', undefined], 'the cleanup was done; of a name that several nodes have, no place is better than a wrong one');
+      same(said.find(one => one[0] === 'right\n'), ['right\n', 10], 'the place of a name that one node has');
+    }),
+
+  'a thousand frames are a thousand threads, one stop for all, and each steps by itself': () =>
+    withAdapter(PAWL, {files}, async a => {
+      a.write('wide.yaml', `name: wide
+nodes:
+  - {name: each, map: {over: .items, limit: 2000}, do: {workflow: ./parts/inner.yaml, input: '{n: $item}'}}
+`);
+      await a.begin({program: 'wide.yaml', input: {items: Array.from({length: 1000}, (_, i) => i)}, store: 'memory:'},
+        {breakpoints: {'parts/inner.yaml': [{line: 3}]}});
+      const {threadId} = await a.stop();
+      const {threads} = await a.ask('threads');
+      same(threads.length, 1001, 'threads');
+      const last = threads.at(-1).id, n = async id => Number((await a.values('State', id)).n);
+      const before = [await n(threadId), await n(last)], stood = await a.at(last);
+      same((await a.go('next', threadId)).threadId, threadId, 'which one stopped');
+      same(await a.at(threadId), 'inner.yaml:4 double', 'where');
+      same([await n(threadId), await n(last)], [before[0] + 100, before[1]], 'only that one has done its step');
+      same(await a.at(last), stood, 'the last stands where it stood');
+      same(a.messages.filter(one => one.event === 'stopped').length, 2, 'stops that were told');
+      await a.breakpoints('parts/inner.yaml', []);
+      await a.ask('continue', {threadId});
+      await a.event('terminated');
+    }),
+
+  'a state of 10 MB: a page, a hover, and a value that is set deep inside': () => withAdapter(PAWL, {files}, async a => {
+    const rows = Array.from({length: 40_000}, (_, i) => ({id: i, deep: [{value: i}], text: 'x'.repeat(220)}));
+    await a.begin({program: 'flow.yaml', input: {rows}, store: 'memory:', stopOnEntry: true});
+    await a.stop();
+    const [top] = await a.stack();
+    const state = await a.variables((await a.scope('State')).variablesReference);
+    const list = state.find(one => one.name === 'rows');
+    same(list.indexedVariables, 40_000, 'elements');
+    same((await a.variables(list.variablesReference, {filter: 'indexed', start: 39_999, count: 100})).map(one => one.name), ['[39999]'], 'the last page');
+    const at = '.rows[30000].deep[0].value', hover = () => a.evaluate(at, {context: 'hover', frameId: top.id});
+    same((await hover()).result, '30000', 'a hover');
+    same((await a.ask('setExpression', {expression: at, value: '{"new": true}', frameId: top.id})).value, '{"new":true}', 'set');
+    same((await hover()).result, '{"new":true}', 'a hover on it');
+    await a.go('next');
+    const now = (await a.stack())[0].id;
+    same((await a.evaluate('[.rows[29999, 30000, 30001].deep[0].value]', {frameId: now})).result, '[29999,{"new":true},30001]', 'it stays');
+  }),
+
   'restartFrame runs a node, or a workflow, from its beginning': () => withAdapter(PAWL, {files}, async a => {
     await a.begin({program: 'nested.yaml'}, {breakpoints: {'parts/inner.yaml': [{line: 4, mode: 'after'}]}});
     await a.stop();
