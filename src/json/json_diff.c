@@ -174,7 +174,7 @@ static size_t common_prefix(const Arrays *v, size_t *left) {
         Runs r;
         k += skip_shared(v->a, k, v->b, k, &r);
         for (size_t x = 0; x < r.n; x++, k++) {
-            if (!same(r.a[x], r.b[x], left)) return k;
+            if (!json_identical(r.a[x], r.b[x]) && !same(r.a[x], r.b[x], left)) return k;
         }
         if (!r.n) return k;
     }

@@ -412,9 +412,13 @@ static JsonNode *merge(JsonNode *a, JsonNode *b) {
 static JsonNode *join_under_last(JsonNode *a, JsonNode *b, JsonNode **spill) {
     a = node_own(a);
     size_t last = a->h.n - 1u;
-    JsonNode *more = NULL;
-    a->in.kids[last] = join(a->in.kids[last], b, &more);
-    inner_recount(a);
+    JsonNode *more = NULL, **kid = &a->in.kids[last];
+    size_t count = node_count(*kid);
+    uint64_t before = (*kid)->bytes;
+    *kid = join(*kid, b, &more);
+    a->in.count += node_count(*kid) - count; /* may be less: seams move to the other side */
+    a->in.ends[last] = a->in.count;
+    inner_kid_resized(a, last, before);
     if (more && a->h.n == JSON_FANOUT) {
         *spill = inner_over(more);
     } else if (more) {
@@ -535,17 +539,27 @@ static JsonNode *cut(JsonNode *t, size_t from, size_t to) {
     return t;
 }
 
+/* A node's child instead of it. */
+static JsonNode *only_kid(JsonNode *t, size_t k) {
+    JsonNode *kid = node_ref(t->in.kids[k]);
+    node_unref(t);
+    return kid;
+}
+
 JsonNode *node_slice(JsonNode *t, size_t from, size_t to) {
     if (from == to) {
         node_unref(t);
         return node_leaf(0);
     }
-    t = cut(t, from, to);
-    while (t->h.level && t->h.n == 1) {
-        JsonNode *kid = node_ref(t->in.kids[0]);
-        node_unref(t);
-        t = kid;
+    while (t->h.level) { /* to where it is all below one node, or two meet */
+        size_t first = from, end = to - 1, k = node_child(t, &first);
+        if (node_child(t, &end) != k) break;
+        t = only_kid(t, k);
+        from = first;
+        to = end + 1;
     }
+    t = cut(t, from, to);
+    while (t->h.level && t->h.n == 1) t = only_kid(t, 0);
     return t;
 }
 
@@ -590,7 +604,7 @@ static size_t shared_siblings(const Way *a, const Way *b, int level, int step) {
     const JsonNode *pa = a->nodes[level + 1], *pb = b->nodes[level + 1];
     size_t i = a->kids[level] + (size_t)step, j = b->kids[level] + (size_t)step;
     for (; i < pa->h.n && j < pb->h.n && pa->in.kids[i] == pb->in.kids[j]; i += (size_t)step) {
-        total += node_count(pa->in.kids[i]);
+        total += pa->in.ends[i] - (i ? pa->in.ends[i - 1] : 0);
         j += (size_t)step;
     }
     return total;
