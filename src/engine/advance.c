@@ -210,7 +210,7 @@ static void finish_element(Frame *f, Json result) {
     const char *word = end_word(f);
     frame_count_step(f);
     json_put(&f->result, json_ref(result));
-    if (run_hooks(f->run) && park_after(f, node, word, (StepResult){.update = result})) return;
+    if (!park_passes(f, node) && park_after(f, node, word, (StepResult){.update = result})) return;
     frame_land(f, NULL, false);
     run_record(f->run, f, node, word, result);
 }
@@ -227,7 +227,7 @@ void frame_finished(Frame *f, Json update) {
     LevelAt at = {f->id, f->nlevels - 1};
     const char *word = end_word(f);
     frame_count_step(f);
-    if (run_hooks(run) && park_after(f, node, word, (StepResult){.update = update})) return;
+    if (!park_passes(f, node) && park_after(f, node, word, (StepResult){.update = update})) return;
     bool taken = f->taken; /* with what was said when it stopped */
     f->taken = false;
     if (node->interrupt_after && !taken) {
@@ -541,7 +541,7 @@ void frame_advance(Frame *f) {
         control_level_done(f);
         return;
     }
-    if (run_hooks(f->run) && !passed && park_before(f)) return;
+    if (!passed && !park_passes(f, l->node) && park_before(f)) return;
     bool asks = l->node->interrupt_before && !passed;
     if (f->injections && inject_before(f, asks)) return;
     if (asks) {

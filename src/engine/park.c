@@ -188,12 +188,6 @@ static void end_only(Frame *f, const Node *node, const char *word, StepResult re
     run_halt(run);
 }
 
-/* As at nearly every step. */
-static bool passes(const Frame *f, const Node *node) {
-    const RunHooks *hooks = f->run->hooks;
-    return hooks->passes && !f->run->only.frame && hooks->passes(f->run->hooks_ctx, f, node);
-}
-
 /* Once more, now that what the first verdict asked for is changed. */
 static HookVerdict ask_changed(Frame *f, HookPlace *place, Json *info) {
     place->changed = true;
@@ -204,7 +198,7 @@ static HookVerdict ask_changed(Frame *f, HookPlace *place, Json *info) {
 
 bool park_before(Frame *f) {
     bool looked = f->waits == WAIT_LOOKED;
-    if (passes(f, frame_top(f)->node) || (looked && inject_waits_before(f))) return false;
+    if (looked && inject_waits_before(f)) return false;
     HookPlace place = {.run = f->run,
                        .frame = f,
                        .node = frame_top(f)->node,
@@ -241,7 +235,6 @@ bool park_before(Frame *f) {
 }
 
 bool park_after(Frame *f, const Node *node, const char *word, StepResult result) {
-    if (passes(f, node)) return false;
     HookPlace place = {.run = f->run, .frame = f, .node = node, .position = HOOK_AFTER};
     Json info;
     if (f->run->only.frame == f->id && f->run->only.depth == f->nlevels) {

@@ -185,7 +185,8 @@ void task_end(Frame *f, TaskResult result, Json error, Json outputs) {
 void task_over(Frame *f, TaskResult result, StepResult came) {
     const Node *node = frame_top(f)->node;
     frame_count_step(f);
-    if (run_hooks(f->run) && result != TASK_NONE && park_after(f, node, end_words[result], came)) {
+    if (result != TASK_NONE && !park_passes(f, node) &&
+        park_after(f, node, end_words[result], came)) {
         return;
     }
     LevelAt at = {f->id, f->nlevels - 1};
