@@ -351,11 +351,14 @@ static Asking *take_turn(Host *host, HostRun *run, const Operation *op, Json arg
 }
 
 /* What the store alone has to say needs nobody when it comes. */
-static void read_past(Host *host, const OperationPast *past, Json question, Reply reply) {
-    host_read_for(
-        host,
-        &(HostRead){.read = past->read, .done = reply.give, .ctx = reply.ctx, .text = reply.text},
-        question);
+static void read_past(Host *host, const Operation *op, Json question, Reply reply) {
+    host_read_for(host,
+                  &(HostRead){.read = op->past->read,
+                              .done = reply.give,
+                              .ctx = reply.ctx,
+                              .text = reply.text,
+                              .slow = op->ask_later != NULL},
+                  question);
 }
 
 static void ask_session(Host *host, const Operation *op, Json args, Reply reply) {
@@ -368,7 +371,7 @@ static void ask_session(Host *host, const Operation *op, Json args, Reply reply)
     if (json_is_none(question)) {
         reply_fail(reply, &err);
     } else if (json_kind(question) != JSON_NULL && !op->past->act) {
-        read_past(host, op->past, question, reply);
+        read_past(host, op, question, reply);
     } else if (json_kind(question) != JSON_NULL) {
         host_read(host, op->past->read, question, on_found, take_turn(host, run, op, own, reply));
     } else if (op->revives && run_settled(session_run(session)) &&

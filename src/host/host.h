@@ -127,6 +127,8 @@ typedef struct HostRead {
     HostAnswer done;
     void *ctx;
     void (*text)(void *ctx, Buf *text); /* NULL: done() has the value */
+    bool
+        slow; /* it may compute for long: few at a time, so that others find a thread. Without `thread` */
 } HostRead;
 void host_read_for(Host *host, const HostRead *how, Json args);
 

@@ -17,13 +17,15 @@ struct Host {
     char **environment; /* what runs inherit of that of the options; the texts are borrowed */
     char *url, *folder;
     char *secrets, *key_file, *workflows;
-    SafeRoot *workflows_root; /* of that folder, where runs are confined to another; or NULL */
-    char *work_folder;        /* of the store; NULL: not asked for yet */
-    Store *store;             /* NULL: not opened yet */
-    HostNeed opened;          /* for what it was */
-    Engine *engine;           /* NULL: not made yet */
-    Readers *readers;         /* of jobs; NULL: there was none yet */
-    HostWork *works;          /* in pieces, in order */
+    SafeRoot *workflows_root;  /* of that folder, where runs are confined to another; or NULL */
+    char *work_folder;         /* of the store; NULL: not asked for yet */
+    Store *store;              /* NULL: not opened yet */
+    HostNeed opened;           /* for what it was */
+    Engine *engine;            /* NULL: not made yet */
+    Readers *readers;          /* of jobs; NULL: there was none yet */
+    struct Read *slow_reads;   /* that wait until fewer are under way, in order */
+    size_t nslow, nslow_reads; /* under way; those that wait */
+    HostWork *works;           /* in pieces, in order */
     size_t nworks;
     uv_idle_t *worker;              /* active while there are some; NULL: there were none yet */
     HostRun *first, *last;          /* held runs, oldest first */

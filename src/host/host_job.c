@@ -6,6 +6,8 @@
  * keeps nobody from committing for longer than a transaction of its takes. A store in memory has no second
  * handle that writes: there the engine's writer does it, or the loop when there is no engine.
  *
+ * Of reads that compute for long few are under way at a time: they would take all of the threads.
+ *
  * The ticket is libuv's until the loop has seen the job's end; the job is its owner's from done() on. When the
  * host goes, jobs that were not begun are taken back, those that read are interrupted, the others are waited for,
  * and the tickets are left to the loop. */
@@ -182,6 +184,8 @@ void host_ask(Host *h, HostJob *job) {
     }
 }
 
+static void end_slow_reads(Host *h);
+
 size_t host_jobs(const Host *h) {
     size_t n = 0;
     for (const Ticket *t = h->readers ? h->readers->first : NULL; t; t = t->next) n++;
@@ -190,6 +194,7 @@ size_t host_jobs(const Host *h) {
 
 void host_jobs_end(Host *h) {
     Readers *r = h->readers;
+    end_slow_reads(h);
     while (r && r->first) {
         Ticket *t = r->first;
         bool begun = uv_cancel((uv_req_t *)&t->work) != 0;
@@ -217,7 +222,11 @@ typedef struct Read {
     Buf args; /* encoded: no thread has a part of what another has */
     Json answer;
     Buf text;
+    Host *host; /* NULL: it is not counted among those that are slow and under way */
+    struct Read *next;
 } Read;
+
+enum { SLOW_READS = 2, SLOW_WAITING = 64 };
 
 static void read_answer(HostJob *job, Store *store) {
     Read *r = (Read *)job;
@@ -230,8 +239,24 @@ static void read_answer(HostJob *job, Store *store) {
     }
 }
 
+static void ask_slow(Host *h, Read *r) {
+    h->nslow++;
+    r->host = h;
+    host_ask(h, &r->job);
+}
+
+static Read *take_slow_read(Host *h) {
+    Read *r = h->slow_reads;
+    h->slow_reads = r->next;
+    h->nslow_reads--;
+    return r;
+}
+
 static void give_answer(HostJob *job) {
     Read *r = (Read *)job;
+    Host *h = r->host;
+    if (h) h->nslow--;
+    if (h && h->slow_reads && !h->ending) ask_slow(h, take_slow_read(h));
     if (r->text.len) {
         r->how.text(r->how.ctx, &r->text);
     } else {
@@ -251,7 +276,30 @@ void host_read_for(Host *h, const HostRead *how, Json args) {
         .answer = json_none()};
     json_encode(args, &r->args);
     json_unref(args);
-    host_ask(h, &r->job);
+    if (!how->slow) {
+        host_ask(h, &r->job);
+    } else if (h->nslow < SLOW_READS) {
+        ask_slow(h, r);
+    } else if (h->nslow_reads < SLOW_WAITING && !h->ending) {
+        Read **last = &h->slow_reads;
+        while (*last) last = &(*last)->next;
+        *last = r;
+        h->nslow_reads++;
+    } else {
+        error_set(&r->job.err, ERR_LIMIT,
+                  "%d questions about the past that take long wait already; try again later.",
+                  SLOW_WAITING);
+        error_fact(&r->job.err, "limited", "evaluations");
+        give_answer(&r->job);
+    }
+}
+
+static void end_slow_reads(Host *h) {
+    while (h->slow_reads) {
+        Read *r = take_slow_read(h);
+        error_set(&r->job.err, ERR_BUSY, "The host has ended.");
+        give_answer(&r->job);
+    }
 }
 
 void host_read(Host *h, HostReader read, Json args, HostAnswer done, void *ctx) {

@@ -536,7 +536,22 @@ def conditions_share_a_time(world):
         world.same((len(says), "failed at `b`" in says[0], "was not asked at `b`" in says[-1]), (50, True, True), says[-1])
 
 
-CASES = [conditions_share_a_time, others_go_on_while_one_evaluates, watches_share_a_time, messages_are_counted, a_slow_window_has_all, what_was_asked_before_a_stop_is_answered, a_place_of_all_runs, starts_that_are_refused, streams_of_debugged_runs, cancelled_while_paused_in_cleanup, refused_calls_take_no_run, keys_of_their_own, tests_over_rest, what_is_told_of_a_pause, graphs_over_a_websocket, whom_events_are_about, each_pause_is_told_once, many_save_at_once, each_message_has_one_answer, many_sessions_at_once]
+def others_look_while_many_evaluate(world):
+    """expressions about the past that take long leave room for whoever only looks; those that wait are few"""
+    with Server(world) as s, s.talk() as talk:
+        s.begin("t", ASK)
+        s.ask("POST", "/debug/t", {}).gives(200)
+        slow = {"thread": "t", "expression": "last(range(1e12))", "checkpoint": 1}
+        asked = [talk.say("evaluate", slow) for _ in range(67)]
+        refused = talk.message()
+        world.same((refused.request_id, refused.data.status), (asked[-1], 429))
+        quick = talk.say("run_get", {"thread": "t"})
+        world.same(talk.message().request_id, quick)
+        world.same(talk.message().data.status, 422)
+        s.kill()
+
+
+CASES = [others_look_while_many_evaluate, conditions_share_a_time, others_go_on_while_one_evaluates, watches_share_a_time, messages_are_counted, a_slow_window_has_all, what_was_asked_before_a_stop_is_answered, a_place_of_all_runs, starts_that_are_refused, streams_of_debugged_runs, cancelled_while_paused_in_cleanup, refused_calls_take_no_run, keys_of_their_own, tests_over_rest, what_is_told_of_a_pause, graphs_over_a_websocket, whom_events_are_about, each_pause_is_told_once, many_save_at_once, each_message_has_one_answer, many_sessions_at_once]
 
 if __name__ == "__main__":
     sys.exit(run_all(CASES, sys.argv[1]))
