@@ -8,12 +8,13 @@
 typedef Json ReadCall(Store *store, Json args, Error *err);
 
 ReadCall stored_runs, stored_run, stored_history, stored_checkpoint, stored_interrupts,
-    stored_state, stored_variables, stored_search, stored_definition, stored_diff, stored_compare, stored_logs, ask_cancel,
-    import_run, prune_runs, delete_run, draw_run;
+    stored_state, stored_variables, stored_search, stored_definition, stored_diff, stored_compare,
+    stored_logs, ask_cancel, import_run, prune_runs, delete_run, draw_run;
 
 extern const char *const draw_words[];
 
-extern const OperationArg run_state_args[], run_variables_args[], run_search_args[], run_compare_args[], run_logs_args[];
+extern const OperationArg run_state_args[], run_variables_args[], run_search_args[],
+    run_compare_args[], run_logs_args[];
 
 /* Answers with a run as the store has it now. */
 void run_answer_stored(Host *host, const char *thread, Reply reply);
