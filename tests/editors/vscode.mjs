@@ -7,7 +7,7 @@ import {spawn, spawnSync} from 'node:child_process';
 import {once} from 'node:events';
 import {readFileSync, writeFileSync} from 'node:fs';
 import {join, resolve} from 'node:path';
-import {Broken, holds, runAll, same, until} from '../clients/tap.mjs';
+import {Broken, holds, runAll, same, sleep, until} from '../clients/tap.mjs';
 import {Code, missing} from './code_server.mjs';
 
 const [PAWL, VSIX, option, pictures] = process.argv.slice(2);
@@ -162,6 +162,28 @@ const stories = {
     await page.locator('.tab.active', {hasText: 'release.yaml'}).waitFor();
     await page.locator('.editor-instance .view-line', {hasText: 'name: announce'}).waitFor();
     await code.picture('runs');
+  },
+
+  'the side view rests while nothing happens, and shows what does': async () => {
+    const asked = join(code.folder, 'asked'), counting = join(code.folder, 'counting');
+    const times = () => readFileSync(asked, 'utf8').split('\n').filter(line => line.startsWith('runs')).length;
+    writeFileSync(counting, `#!/bin/sh\necho "$*" >>'${asked}'\nexec '${resolve(PAWL)}' "$@"\n`, {mode: 0o755});
+    writeFileSync(asked, '');
+    code.settings('Machine', {'pawl.path': counting});
+    try {
+      await code.press('workbench.view.extension.pawl');
+      for (const name of ['tuesday', 'wednesday']) {
+        pawl('run', 'hello.yaml', '--thread', name);
+        await code.rows('Runs').filter({hasText: name}).waitFor();
+      }
+      await until(() => times() > 0, 'the program is asked');
+      await sleep(1000);
+      const before = times();
+      await sleep(3000);
+      holds(times() <= before + 1, `it asked ${times() - before} times in 3 s`);
+    } finally {
+      code.settings('Machine', {'pawl.path': resolve(PAWL)});
+    }
   },
 
   'a run that waits for a person is come to, answered in the console, and ends': async () => {
