@@ -33,12 +33,12 @@
             "NAME* for all that begin so; " otherwise " unless told; may be given many times",     \
             TAKES(OPTION_NAMES, Common, env)                                                       \
     }
-#define NET_ROW(any, public)                                                                    \
-    {                                                                                           \
-        "net", 0, "any|public|LIST",                                                            \
-            "where requests of http, model and check nodes may go: any address" any             \
-            ", public ones" public ", or hosts and ranges, as api.example.org,10.0.0.0/8",      \
-            TAKES(OPTION_NET, Common, net)                                                      \
+#define NET_ROW(any, public)                                                               \
+    {                                                                                      \
+        "net", 0, "any|public|LIST",                                                       \
+            "where requests of http, model and check nodes may go: any address" any        \
+            ", public ones" public ", or hosts and ranges, as api.example.org,10.0.0.0/8", \
+            TAKES(OPTION_NET, Common, net)                                                 \
     }
 #define ROOT_ROW                                                                      \
     {                                                                                 \
@@ -58,7 +58,8 @@
             "~/.config/pawl/key)",                                                      \
             TAKES(OPTION_TEXT, Common, key_file), .completes = COMPLETE_FILE            \
     }
-#define BOUNDS_ROWS ENV_ROW("all"), NET_ROW(" (unless told)", ""), ROOT_ROW, SECRETS_ROW, KEY_FILE_ROW
+#define BOUNDS_ROWS \
+    ENV_ROW("all"), NET_ROW(" (unless told)", ""), ROOT_ROW, SECRETS_ROW, KEY_FILE_ROW
 /* A server lets less through unless it is told. */
 #define SERVER_BOUNDS_ROWS \
     ENV_ROW("none"), NET_ROW("", " (unless told)"), ROOT_ROW, SECRETS_ROW, KEY_FILE_ROW

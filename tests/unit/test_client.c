@@ -377,7 +377,8 @@ static void a_client_that_ends_tells_whoever_waits_for_the_owner_of_a_run(void *
     ClientEvents *events = client_events(at.client, parse("{\"thread\": \"t\"}"),
                                          &(ClientListener){on_event, on_over, &heard});
     turn(200); /* it has looked, and looks again now and then */
-    client_call(at.client, "run_cancel", parse("{\"thread\": \"t\"}"), on_answer, &b); /* it looks */
+    client_call(at.client, "run_cancel", parse("{\"thread\": \"t\"}"), on_answer,
+                &b); /* it looks */
     client_free(at.client);
     at.client = NULL;
     expect_failure(&a, ERR_CANCELLED, "has ended");
