@@ -356,7 +356,7 @@ const Command command_serve = {
     .summary = "let others reach the runs of a store over HTTP",
     .arguments = "",
     .description =
-        "Listens for requests over HTTP (REST, events, WebSockets) until it is stopped with Ctrl-C or SIGTERM. "
+        "Listens for requests over HTTP (REST, events, WebSockets, /mcp for assistants) until it is stopped with Ctrl-C or SIGTERM. "
         "It holds the runs that it is asked to start, takes over those whose process has died, and reaches "
         "those that another process has in hand.\n\n"
         "Only this machine can reach it, and needs no token for that, unless told otherwise: at any other "
