@@ -184,13 +184,16 @@ export class Code {
   /** A file of the workspace, by a click in the explorer. */
   async open(name) {
     const {page} = this, parts = name.split('/');
-    await page.keyboard.press('Control+Shift+E');
-    for (const [i, part] of parts.entries()) {
-      const row = page.locator('.explorer-folders-view .monaco-list-row', {has: page.getByText(part, {exact: true})});
-      if (i === parts.length - 1) await row.dblclick();
-      else if (await row.getAttribute('aria-expanded') === 'false') await row.click();
-    }
-    await page.locator('.tab.active', {hasText: parts.at(-1)}).waitFor();
+    const tab = page.locator('.tab.active', {hasText: parts.at(-1)});
+    await until(async () => { // a file that another program makes meanwhile moves the rows
+      await page.keyboard.press('Control+Shift+E');
+      for (const [i, part] of parts.entries()) {
+        const row = page.locator('.explorer-folders-view .monaco-list-row', {has: page.getByText(part, {exact: true})});
+        if (i === parts.length - 1) await row.dblclick();
+        else if (await row.getAttribute('aria-expanded') === 'false') await row.click();
+      }
+      return tab.waitFor({timeout: 5000}).then(() => true, () => false);
+    }, `${name} is open`);
     await page.waitForSelector('.editor-instance .view-line');
   }
 
