@@ -22,12 +22,13 @@ export class Logs {
   dropped = $state(0);
   #last = 0;
   #read = ''; // when the last was printed that the record had
-  #early: Said[] | null = null;
+  #early: Said[] | null = []; // told before the record was read; it may not have that yet
   #open = new Map<string, Line>(); // lines without their end, by who writes them
 
   async read(thread: string): Promise<void> {
     this.#early ??= [];
     const answer = await link.call('run_logs', {thread, last: FIRST});
+    const told = this.lines;
     this.lines = [];
     this.#open.clear();
     this.dropped = answer.dropped ?? 0;
@@ -36,6 +37,8 @@ export class Logs {
       this.add(one.at, one.frame, one.node, one.stream, one.text);
       this.#read = one.at;
     }
+    // What was told and is not on record yet, or never will be, as messages of log points.
+    for (const one of told) if (one.stream === 'point' || one.at > this.#read) this.add(one.at, one.frame, one.node, one.stream, `${one.text}\n`);
     const missed = this.#early;
     this.#early = null;
     for (const one of missed ?? []) this.tell(...one);
