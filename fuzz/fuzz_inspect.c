@@ -135,7 +135,7 @@ static void check_eval(const char *text, size_t len, Json state, size_t limit) {
     static const char *const names[] = {"item"};
     Json values[] = {json_int(1)};
     Error err = ERROR_INIT;
-    InspectEval eval = {text, len, state, names, values, 1, limit, 20000, (size_t)8 << 20};
+    InspectEval eval = {text, len, state, names, values, 1, limit, 20000, (size_t)8 << 20, false};
     Json answer = inspect_eval(&eval, &err);
     CHECK(json_is_none(answer) == (err.code != ERR_NONE));
     CHECK(json_is_none(answer) || json_array_len(field(answer, "results")) <= limit);

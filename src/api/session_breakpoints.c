@@ -297,8 +297,8 @@ static Watching *watching(Session *session, Json args, Error *err) {
         Watched *item = &w->items[w->n++];
         *item = (Watched){.facts = watch_facts(watch_id(key), expression), .why = place.why};
         if (place.frame) {
-            item->run =
-                debug_eval_begin(&(DebugEval){place.frame, place.state, expression, 0}, &item->why);
+            DebugEval eval = {place.frame, place.state, expression, 0, debug_is_exact(session)};
+            item->run = debug_eval_begin(&eval, &item->why);
         }
     }
     json_unref(place.state);

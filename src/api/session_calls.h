@@ -70,7 +70,10 @@ typedef struct DebugEval {
     Json state;
     Json expression; /* a string */
     size_t limit;
+    bool exact; /* debug_is_exact() */
 } DebugEval;
+/* Whether expressions compute with integers of any size, as those of the run's workflow do: it is a test. */
+bool debug_is_exact(const Session *session);
 InspectRun *debug_eval_begin(const DebugEval *eval, Error *err);
 
 /* The watches, in a field of that object, which is consumed; JSON_NONE: the frame that was asked for is not there. The second answers,

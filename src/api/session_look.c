@@ -197,6 +197,10 @@ Json debug_largest(Session *session, Json args, Error *err) {
 
 /* ---- expressions ---- */
 
+bool debug_is_exact(const Session *session) {
+    return !strcmp(run_flow(session_run(session))->dialect, "tasks");
+}
+
 InspectRun *debug_eval_begin(const DebugEval *eval, Error *err) {
     const Node *node = eval->frame ? args_node(eval->frame, NULL) : NULL;
     Json values[FRAME_VARS_MAX];
@@ -204,7 +208,8 @@ InspectRun *debug_eval_begin(const DebugEval *eval, Error *err) {
     InspectEval inspect = {.expression = json_string_data(&text),
                            .len = json_string_len(text),
                            .state = eval->state,
-                           .limit = eval->limit};
+                           .limit = eval->limit,
+                           .exact = eval->exact};
     if (node) {
         inspect.vars = node->vars;
         inspect.nvars = node->nvars;
@@ -219,7 +224,8 @@ Json debug_evaluate_on(Json state, Json args, Error *err) {
     return inspect_eval(&(InspectEval){.expression = json_string_data(&text),
                                        .len = json_string_len(text),
                                        .state = state,
-                                       .limit = args_size(args, "limit", 0)},
+                                       .limit = args_size(args, "limit", 0),
+                                       .exact = args_bool(args, "exact", false)},
                         err);
 }
 
@@ -232,6 +238,7 @@ static InspectRun *evaluation(Session *session, Json args, Error *err) {
         .state = state,
         .expression = json_object_get_c(args, "expression"),
         .limit = args_size(args, "limit", 0),
+        .exact = debug_is_exact(session),
     };
     InspectRun *run = debug_eval_begin(&eval, err);
     json_unref(state);

@@ -29,21 +29,29 @@ static Json look_question(Session *session, Json args, Error *err) {
                                              : json_none();
 }
 
+/* Reading has no session that says how it is computed. */
+static Json evaluate_question(Session *session, Json args, Error *err) {
+    Json fields = OBJECT_ADD(json_ref(args), KEY("exact", json_bool(debug_is_exact(session))));
+    Json question = look_question(session, fields, err);
+    json_unref(fields);
+    return question;
+}
+
 /* A reader of the state at a checkpoint; look(): given a state and arguments, what is to be said of it. */
-#define LOOK_BACK(name, look)                                                \
+#define LOOK_BACK(name, ask, look)                                           \
     static Json name##_then(Store *store, Json question, Error *err) {       \
         Json state = travel_state(store, question, err);                     \
         Json out = json_is_none(state) ? state : look(state, question, err); \
         json_unref(state);                                                   \
         return out;                                                          \
     }                                                                        \
-    const OperationPast past_##name = {.question = look_question, .read = name##_then}
+    const OperationPast past_##name = {.question = ask, .read = name##_then}
 
-LOOK_BACK(variables, debug_variables_in);
-LOOK_BACK(summary, debug_summary_of);
-LOOK_BACK(search, debug_search_in);
-LOOK_BACK(largest, debug_largest_of);
-LOOK_BACK(evaluate, debug_evaluate_on);
+LOOK_BACK(variables, look_question, debug_variables_in);
+LOOK_BACK(summary, look_question, debug_summary_of);
+LOOK_BACK(search, look_question, debug_search_in);
+LOOK_BACK(largest, look_question, debug_largest_of);
+LOOK_BACK(evaluate, evaluate_question, debug_evaluate_on);
 
 /* ---- differences ---- */
 

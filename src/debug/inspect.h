@@ -106,6 +106,7 @@ typedef struct InspectEval {
     size_t limit;   /* 0: 100 */
     uint64_t steps; /* 0: INSPECT_EVAL_STEPS */
     size_t memory;  /* 0: INSPECT_EVAL_MEMORY */
+    bool exact;     /* JqOptions.exact */
 } InspectEval;
 Json inspect_eval(const InspectEval *eval, Error *err);
 

@@ -525,7 +525,8 @@ InspectRun *inspect_eval_begin(const InspectEval *eval, Error *err) {
     JqHost host = {.budget = {.steps = eval->steps ? eval->steps : INSPECT_EVAL_STEPS,
                               .memory = eval->memory ? eval->memory : INSPECT_EVAL_MEMORY,
                               .slice = EVAL_SLICE}};
-    JqOptions options = {.vars = eval->vars, .nvars = eval->nvars, .file = "expression"};
+    JqOptions options = {
+        .vars = eval->vars, .nvars = eval->nvars, .file = "expression", .exact = eval->exact};
     if (eval->len > FLOW_EXPR_MAX) {
         error_set(err, ERR_LIMIT, "The expression is longer than %d KB; that is the limit.",
                   FLOW_EXPR_MAX >> 10);

@@ -916,6 +916,18 @@ def query_exact_integers(world):
     world.same(ran(world), [value for _, value in queries.values()])
 
 
+def query_exact_in_the_debugger(world):
+    """Q5: what a debugger evaluates in a test is as exact as its queries: conditions, watches, now and back then"""
+    write_test(world, [shell(f"echo {id_}", id_=id_) for id_ in "abc"], config={"wei": 1000000000000000000})
+    world.write("commands", "break b if .wei * 32 + 1 == 32000000000000000000\nbreak c if .wei * 32 + 1 > 32000000000000000000\n"
+                "watch .wei * 31 + 7\ncontinue\nprint .wei * 32 + 5\nprint @1 .wei * 32 + 9\nfinish\n")
+    answer = world("debug", "test.yaml", "-x", "commands").gives(DONE)
+    answer.says("breakpoint 2", "31000000000000000007", "32000000000000000005",
+                "32000000000000000009")
+    if "breakpoint 1," in answer.out:
+        raise Broken(f"it compares doubles: {answer}")
+
+
 def query_doubles_in_fields(world):
     """Q5: a double that is the whole value of a field is decimal text; integer fields refuse it"""
     for query, text in (("| 1e18 * 1e18", "1" + "0" * 36), ("| 1e21", "1" + "0" * 21),

@@ -404,7 +404,7 @@ static void work_on_a_value_without_end_is_bounded(void **state) {
     expect_at(answer, "[\"more\"]", "true");
     json_unref(answer);
     json_unref(inspect_variables(s, json_none(), &(InspectPage){.offset = 0, .limit = 0}, NULL));
-    InspectEval eval = {".", 1, s, NULL, NULL, 0, 0, 0, 0};
+    InspectEval eval = {".", 1, s, NULL, NULL, 0, 0, 0, 0, false};
     answer = inspect_eval(&eval, NULL);
     expect_at(answer, "[\"results\"]", "[]");
     expect_at(answer, "[\"more\"]", "true");
@@ -565,7 +565,7 @@ static void ten_thousand_levels_are_no_matter(void **state) {
     answer = inspect_largest(a, 1000, 0);
     assert_true(json_array_len(at(answer, "[\"largest\", 0, \"path\"]")) > DEEP - 100);
     json_unref(answer);
-    InspectEval eval = {".. | strings", 12, a, NULL, NULL, 0, 0, 0, 0};
+    InspectEval eval = {".. | strings", 12, a, NULL, NULL, 0, 0, 0, 0, false};
     Error err = ERROR_INIT;
     answer = json_none();
     for (int i = 0; i < 10 && json_is_none(answer); i++) { /* its second passes on a busy machine */
@@ -611,7 +611,7 @@ static void a_million_keys_are_paged_searched_and_compared(void **state) {
 static Json eval_text(const char *text, Json s, size_t limit, Error *err) {
     static const char *const names[] = {"item", "index"};
     Json values[] = {json_string_c("thing"), json_int(3)};
-    InspectEval eval = {text, strlen(text), s, names, values, 2, limit, 0, 0};
+    InspectEval eval = {text, strlen(text), s, names, values, 2, limit, 0, 0, false};
     return inspect_eval(&eval, err);
 }
 
