@@ -53,7 +53,10 @@ static Json try_all(const Session *session, Json items, Error *err) {
         Breakpoint *b = json_is_none(fields) ? NULL : breakpoint_new(0, fields, flow, err);
         all = json_array_push(all, json_is_none(fields) ? json_null() : fields);
         if (!b) {
+            char around[64];
+            snprintf(around, sizeof around, "breakpoints[%zu]", i);
             error_wrap(err, "Breakpoint %zu of `breakpoints`", i + 1);
+            error_field_inside(err, around);
             json_clear(&all);
             break;
         }

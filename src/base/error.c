@@ -118,6 +118,19 @@ bool error_fact(Error *err, const char *key, const char *text) {
     return false;
 }
 
+bool error_field_inside(Error *err, const char *around) {
+    static const char begins[] = "\"field\":\"";
+    if (!err) return false;
+    char *at = strstr(err->facts, begins);
+    if (!at) return error_fact(err, "field", around);
+    size_t len = strlen(around), rest = strlen(at += strlen(begins)) + 1;
+    if ((size_t)(at - err->facts) + len + 1 + rest > sizeof err->facts) return false;
+    memmove(at + len + 1, at, rest);
+    memcpy(at, around, len);
+    at[len] = '.';
+    return false;
+}
+
 bool error_fact_true(Error *err, const char *key) {
     if (err) add_fact(err, key, "true");
     return false;

@@ -75,6 +75,8 @@ void error_wrap(Error *err, const char *fmt, ...) __attribute__((format(printf, 
  * that the error leaves by adds it, from the code and these. The text of a fact is UTF-8; one that does not
  * fit is left out. NULL is accepted for err and for the text. Both return false, as error_set() does. */
 bool error_fact(Error *err, const char *key, const char *text);
+/* The fact `field` says a part of that: "node" becomes "breakpoints[0].node"; where there is none, it is that itself. */
+bool error_field_inside(Error *err, const char *around);
 bool error_fact_int(Error *err, const char *key, int64_t number);
 bool error_fact_true(Error *err, const char *key);
 /* What the system said was that there is no room (`error` as errno has it): fact `full`, true. Nothing otherwise. */

@@ -136,11 +136,12 @@ static bool check_fields(Breakpoint *b, Json spec, Error *err) {
         if (!f) {
             Suggestion s = suggestion_for(json_string_data(&key), json_string_len(key));
             for (size_t i = 0; i < NFIELDS; i++) suggestion_offer(&s, fields[i].name);
-            return error_set(err, ERR_USAGE, "A breakpoint has no field `%s`%s", shown_text(key),
-                             did_you_mean_this(s.best));
+            error_set(err, ERR_USAGE, "A breakpoint has no field `%s`%s", shown_text(key),
+                      did_you_mean_this(s.best));
+            return error_fact(err, "field", shown_text(key));
         }
         if (json_kind(value) == JSON_NULL) continue;
-        if (!check_kind(f, value, err)) return false;
+        if (!check_kind(f, value, err)) return error_fact(err, "field", f->name);
         if (!f->apart) b->spec = json_object_set(b->spec, json_ref(key), json_ref(value));
     }
     return true;

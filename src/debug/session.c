@@ -307,7 +307,11 @@ static void adopt_break(Session *s, Breakpoint *b, const char *change) {
 bool session_check_breakpoints(Json specs, const Flow *flow, Error *err) {
     for (size_t i = 0; json_kind(specs) == JSON_ARRAY && i < json_array_len(specs); i++) {
         Breakpoint *b = breakpoint_new(1, json_array_get(specs, i), flow, err);
-        if (!b) return false;
+        if (!b) {
+            char around[64];
+            snprintf(around, sizeof around, "debug.breakpoints[%zu]", i);
+            return error_field_inside(err, around);
+        }
         breakpoint_free(b);
     }
     return true;

@@ -402,6 +402,10 @@ def errors_say_what_is_wrong(world):
                              'definition.files["a.yaml"]'),
                             ({"definition": flow_of(ASK), "debug": {"breakpoints": [7]}},
                              "debug.breakpoints[0]"),
+                            ({"definition": flow_of(ASK), "debug": {"breakpoints": [{"node": "a"}, {"nodee": "a"}]}},
+                             "debug.breakpoints[1].nodee"),
+                            ({"definition": flow_of(ASK), "debug": {"breakpoints": [{"node": "a", "enabled": 5}]}},
+                             "debug.breakpoints[0].enabled"),
                             ({"definition": flow_of(ASK), "mode": "fast"}, "mode")):
             s.ask("POST", "/runs", body).gives(400).has(code="usage", field=field)
         s.ask("POST", "/runs", {}).gives(400)
@@ -434,6 +438,8 @@ def what_is_not_there(world):
     with Server(world) as s:
         s.begin("t", GRAPH, debug={"pause_on_start": True, "breakpoints": [{"node": "c", "group": "g"}]})
         s.paused("t")
+        for body, field in (({"breakpoints": [{"node": "a"}, {"line": "x"}]}, "breakpoints[1].line"), ({"node": 5}, "node")):
+            s.ask("POST", "/debug/t/breakpoints", body).gives(400).has(field=field)
         for method, path, body, words in (
                 ("DELETE", "breakpoints/9", None, "the only one is 1"), ("PUT", "breakpoints/9", {"enabled": False}, "no breakpoint 9"),
                 ("PUT", "breakpoint-groups/h", {"enabled": False}, "in the group `h`"), ("DELETE", "watches/9", None, "there are none"),
