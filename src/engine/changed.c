@@ -6,6 +6,7 @@
 #include "changed.h"
 
 #include "engine.h"
+#include "json_diff.h"
 #include "result.h"
 
 #include <string.h>
@@ -47,17 +48,17 @@ static void compare_one(Keys *k, Json key, Json was, Json is, bool passed_on) {
     if (safe_differ(was, is) && safe_differ(seen, is)) add(k, key);
 }
 
+static void compare_seen(void *ctx, Json key, Json was, Json is) {
+    compare_one(ctx, key, was, is, false);
+}
+
+static void compare_passed_on(void *ctx, Json key, Json was, Json is) {
+    compare_one(ctx, key, was, is, true);
+}
+
+/* What both images share is passed by: a state may have very many keys. */
 static void compare(Keys *k, Json was, Json is, bool passed_on) {
-    Json key, v;
-    if (json_kind(was) != JSON_OBJECT || json_kind(is) != JSON_OBJECT || json_identical(was, is)) {
-        return;
-    }
-    for (size_t pos = 0; json_object_next(was, &pos, &key, &v);) {
-        compare_one(k, key, v, json_object_get(is, key), passed_on);
-    }
-    for (size_t pos = 0; json_object_next(is, &pos, &key, &v);) {
-        if (json_is_none(json_object_get(was, key))) compare_one(k, key, json_none(), v, passed_on);
-    }
+    json_changed_members(was, is, passed_on ? compare_passed_on : compare_seen, k);
 }
 
 static void compare_levels(Keys *k) {

@@ -442,6 +442,24 @@ void json_changes(Json a, Json b, JsonChangeFn fn, void *ctx) {
     walk(&w, a, b);
 }
 
+static bool never_told(void *ctx, Json path, Json old_value, Json new_value) {
+    (void)ctx, (void)path, (void)old_value, (void)new_value;
+    return true;
+}
+
+void json_changed_members(Json a, Json b, JsonMemberFn fn, void *ctx) {
+    Walk w = {.fn = never_told, .left = SIZE_MAX};
+    if (json_kind(a) != JSON_OBJECT || json_kind(b) != JSON_OBJECT) return;
+    Difference at = {json_array(), a, b};
+    visit(&w, &at);
+    json_unref(at.path);
+    for (size_t i = 0; i < w.n; i++) {
+        fn(ctx, json_array_get(w.differences[i].path, 0), w.differences[i].a, w.differences[i].b);
+        json_unref(w.differences[i].path);
+    }
+    mem_free(w.differences);
+}
+
 typedef struct Report {
     Json added, removed, changed;
 } Report;

@@ -39,6 +39,11 @@ Json json_patch(Json a, Json patch, Error *err);
 typedef bool (*JsonChangeFn)(void *ctx, Json path, Json old_value, Json new_value);
 void json_changes(Json a, Json b, JsonChangeFn fn, void *ctx);
 
+/* The keys of two objects whose values are not one and the same: those of a in its order, then those that only b has. Values
+ * that were made anew may be equal, which nobody has looked at. Costs what changed, as the others do. */
+typedef void (*JsonMemberFn)(void *ctx, Json key, Json old_value, Json new_value);
+void json_changed_members(Json a, Json b, JsonMemberFn fn, void *ctx);
+
 /* {"added": [{path, new}], "removed": [{path, old}], "changed": [{path, old, new}]}. */
 Json json_changes_report(Json a, Json b);
 

@@ -1,4 +1,5 @@
 /* Differences: random round trips, what a patch looks like, what it costs. */
+#include "buf.h"
 #include "jq.h"
 #include "json_diff.h"
 #include "json_test.h"
@@ -359,6 +360,49 @@ static void a_bounded_walk_puts_whole_what_it_does_not_look_into(void **state) {
     }
 }
 
+typedef struct Members {
+    Buf told;
+    size_t n;
+} Members;
+
+static void tell_member(void *ctx, Json key, Json old_value, Json new_value) {
+    Members *m = ctx;
+    m->n++;
+    buf_printf(&m->told, "%s%s%s ", json_is_none(old_value) ? "+" : "",
+               json_is_none(new_value) ? "-" : "", json_string_data(&key));
+}
+
+static void expect_members(const char *a, const char *b, const char *told) {
+    Members m = {BUF_INIT, 0};
+    Json x = parse(a), y = parse(b);
+    json_changed_members(x, y, tell_member, &m);
+    assert_string_equal(m.told.data ? m.told.data : "", told);
+    buf_clear(&m.told);
+    json_unref(x);
+    json_unref(y);
+}
+
+static void keys_that_changed_are_told_without_looking_deeper(void **state) {
+    (void)state;
+    expect_members("{\"a\":1,\"b\":2}", "{\"a\":1,\"b\":2}", "");
+    expect_members("{\"a\":1,\"b\":2}", "{\"a\":1,\"b\":3,\"c\":4}", "b +c ");
+    expect_members("{\"a\":1,\"b\":2,\"c\":3}", "{\"c\":3,\"a\":2}", "a -b ");
+    expect_members("{\"a\":{\"x\":1}}", "{\"a\":{\"x\":1}}", "a ");
+    expect_members("[1]", "{\"a\":1}", "");
+    Json was = json_object();
+    for (int i = 0; i < 100000; i++) {
+        was = json_object_set(was, json_string_fmt("key%d", i), json_int(i));
+    }
+    Json is = json_object_set(json_ref(was), json_string_fmt("key%d", 77), json_null());
+    is = json_object_set(is, json_string_fmt("more"), json_null());
+    Members m = {BUF_INIT, 0};
+    json_changed_members(was, is, tell_member, &m);
+    assert_string_equal(m.told.data, "key77 +more ");
+    buf_clear(&m.told);
+    json_unref(was);
+    json_unref(is);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         JSON_TEST(versions_of_one_value_round_trip),
@@ -372,6 +416,7 @@ int main(void) {
         JSON_TEST(order_of_keys_is_no_change_for_people),
         JSON_TEST(changes_stop_when_told),
         JSON_TEST(cost_follows_what_changed_and_not_the_size),
+        JSON_TEST(keys_that_changed_are_told_without_looking_deeper),
         JSON_TEST(a_bounded_walk_puts_whole_what_it_does_not_look_into),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
