@@ -45,8 +45,9 @@ typedef struct Request Request;
                                "trace"? (of one that has: {"traceparent", "tracestate"?, "parent"?})} */ \
     X(NODE, node)           /* a node begins in a frame, or is a task that is skipped there; data:      \
                                {"kind", "attempt", "title"?, "span"? (its id, unless it is skipped)} */ \
-    X(LOG, log)             /* output of a node; data: {"stream", "text", "progress"? and "percent"? of \
-                               a line that says how far it is} */                                       \
+    X(LOG, log)             /* output of a node; data: {"stream", "text", "execution"? and "offset"? (of \
+                               what is recorded: where), "progress"? and "percent"? of a line that      \
+                               says how far it is} */                                                   \
     X(STEP, step)           /* a checkpoint was made: node, frame, status, update (what the node gave   \
                                back), state */                                                          \
     X(INTERRUPT, interrupt) /* a frame stopped for a person; data: {"id", "reason", "prompt",           \

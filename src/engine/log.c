@@ -120,8 +120,8 @@ static bool is_recorded(const Run *run) {
            (run->leased || (run->row.run < 0 && !run->release_batch));
 }
 
-void log_add(Step *s, LogStream stream, const char *bytes, size_t len) {
-    if (!log_is_open(s) || !len || !is_recorded(s->run)) return;
+int64_t log_add(Step *s, LogStream stream, const char *bytes, size_t len) {
+    if (!log_is_open(s) || !len || !is_recorded(s->run)) return -1;
     StepLog *log = log_of(s);
     int64_t offset = log->offsets[stream];
     log->offsets[stream] += (int64_t)len;
@@ -129,9 +129,10 @@ void log_add(Step *s, LogStream stream, const char *bytes, size_t len) {
     size_t n = len < room ? len : room;
     log->kept += (int64_t)n;
     if (n) gather(s, stream, offset, bytes, n);
-    if (n == len) return;
+    if (n == len) return offset;
     if (!log->tails) log->tails = mem_zalloc(LOG_STREAMS * sizeof *log->tails);
     keep_tail(&log->tails[stream], offset + (int64_t)n, bytes + n, len - n);
+    return offset;
 }
 
 void log_lose(Step *s, LogStream stream, int64_t len) {

@@ -47,8 +47,8 @@ typedef struct StepLog {
     LogTail *tails; /* LOG_STREAMS of them; NULL: all of it was kept */
 } StepLog;
 
-/* The work of a step has printed this. */
-void log_add(Step *s, LogStream stream, const char *bytes, size_t len);
+/* The work of a step has printed this. Where in its stream it begins; -1: it is not recorded. */
+int64_t log_add(Step *s, LogStream stream, const char *bytes, size_t len);
 /* The same of bytes that nobody has any more: with them goes all that was not kept before them. */
 void log_lose(Step *s, LogStream stream, int64_t len);
 /* Its frame goes, and its work ends a little later: what it prints until then is kept. */

@@ -17,6 +17,7 @@
 
 #include <assert.h>
 #include <errno.h>
+#include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <sys/stat.h>
@@ -63,17 +64,23 @@ void work_free_data(Engine *e) {
 
 /* ---- its log ---- */
 
-static void tell_log(Step *s, LogStream stream, const char *bytes, size_t len) {
+/* offset: where the record has it, -1: nowhere. */
+static void tell_log(Step *s, LogStream stream, int64_t offset, const char *bytes, size_t len) {
     if (!run_wants(s->run, EVENT_LOG)) return;
-    Json data =
-        OBJECT(KEY("stream", log_stream_names[stream]), KEY("text", json_string(bytes, len)),
-               KEY("progress", s->tells_progress ? json_bool(true) : json_none()),
-               KEY("percent", s->tells_progress ? json_number(s->percent) : json_none()));
+    bool recorded = offset >= 0;
+    int64_t frame = s->frame ? s->frame->id : s->log->frame;
+    Json execution =
+        recorded ? json_string_fmt("%" PRId64 ".%" PRId64, s->log->execution, frame) : json_none();
+    Json data = OBJECT(KEY("stream", log_stream_names[stream]),
+                       KEY("text", json_string(bytes, len)), KEY("execution", execution),
+                       KEY("offset", recorded ? json_int(offset) : json_none()),
+                       KEY("progress", s->tells_progress ? json_bool(true) : json_none()),
+                       KEY("percent", s->tells_progress ? json_number(s->percent) : json_none()));
     Event event = {.type = EVENT_LOG, .node = s->node->name, .data = data};
     if (s->frame) {
         engine_tell(s->run, s->frame, event);
     } else {
-        event.frame = s->log->frame;
+        event.frame = frame;
         event.depth = s->log->depth;
         engine_tell_of(s->run, s->log->frame_name, event);
     }
@@ -83,8 +90,8 @@ static void tell_log(Step *s, LogStream stream, const char *bytes, size_t len) {
 /* Here the output of work enters, on its way to the log and to whoever listens. */
 static void log_text(Step *s, LogStream stream, const char *bytes, size_t len) {
     if (!log_is_open(s)) return;
-    log_add(s, stream, bytes, len);
-    tell_log(s, stream, bytes, len);
+    int64_t offset = log_add(s, stream, bytes, len);
+    tell_log(s, stream, offset, bytes, len);
 }
 
 static LogStream stream_of(const char *name) {
@@ -135,7 +142,7 @@ void step_log_cut(Step *s, const char *name, uint64_t left_out) {
     log_lose(s, stream, (int64_t)left_out);
     Buf line = BUF_INIT;
     buf_printf(&line, LOG_LEFT_OUT, (int64_t)left_out, name);
-    tell_log(s, LOG_NOTES, line.data, line.len);
+    tell_log(s, LOG_NOTES, -1, line.data, line.len);
     buf_clear(&line);
 }
 

@@ -6,6 +6,7 @@
 PAWL_TEST_ALL: more clients, more deaths.
 """
 
+import json
 import os
 import socket
 import sys
@@ -251,6 +252,27 @@ def starts_that_are_listened_to(world):
         world.same(len(s.ask("GET", "/runs").json.runs), 4)
 
 
+def what_is_printed_says_where_it_is(world):
+    """`log` events have the execution, the stream and the place in it that the record has of the same text"""
+    text = ("name: talks\nnodes:\n  - {name: a, shell: 'for i in $(seq 5); do echo a\u00e4$i; echo e$i >&2; sleep 0.05; done'}\n"
+            "  - {name: b, shell: 'echo b'}\n")
+    with Server(world) as s:
+        reply = s.ask("POST", "/runs", {"definition": {"main": "w.yaml", "files": {"w.yaml": text}}, "thread": "t"},
+                      {"Accept": "text/event-stream", "Pawl-Listen": "types=log"})
+        told = [json.loads(line[6:]) for line in reply.body.decode().split("\n") if line.startswith("data: ")][1:]
+        record, heard = {}, {}
+        for piece in s.ask("GET", "/runs/t/logs").json.logs:
+            key = (piece.execution, piece.stream)
+            world.same(piece.offset, len(record.get(key, b"")), "pieces follow each other")
+            record[key] = record.get(key, b"") + piece.text.encode()
+        for one in told:
+            key, said = (one["execution"], one["stream"]), one["text"].encode()
+            world.same(record[key][one["offset"]:one["offset"] + len(said)], said, "what the record has there")
+            heard[key] = heard.get(key, b"") + said
+        world.same(len(record), 3, "streams that were printed to")
+        world.same(heard, record, "all that was told")
+
+
 def what_is_printed_is_followed(world):
     """GET /runs/ID/logs?follow: each piece once and in order, over deaths of the server, with a filter, until the run ends"""
     lines = 12
@@ -486,7 +508,7 @@ def a_run_that_is_deleted_ends_its_streams(world):
             world.same([(e.name, e.data.code) for e in told], [("problem", "not_found")])
 
 
-CASES = [what_is_printed_is_followed, how_far_a_node_is, starts_that_are_listened_to, from_the_beginning_in_two_goes, from_now_on, the_end_of_a_run_is_told_once, a_place_among_many_runs_is_short, a_slow_reader_has_all,
+CASES = [what_is_printed_says_where_it_is, what_is_printed_is_followed, how_far_a_node_is, starts_that_are_listened_to, from_the_beginning_in_two_goes, from_now_on, the_end_of_a_run_is_told_once, a_place_among_many_runs_is_short, a_slow_reader_has_all,
          a_run_that_is_deleted_ends_its_streams, every_event_once_over_deaths, every_event_of_all_runs_once, a_run_that_waits_goes_on,
          whoever_comes_back_after_the_end_is_told_so, types_in_both_vocabularies, a_run_of_another_process, a_run_whose_process_is_killed,
          orphans_are_all_taken_over, a_client_that_never_reads]
