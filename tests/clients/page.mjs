@@ -2,114 +2,82 @@
 //
 //   tests/clients/run page.mjs PAWL [FOLDER]          FOLDER: where a picture of each story that fails goes
 
-import {existsSync, readFileSync, mkdirSync} from 'node:fs';
-import {dirname, join} from 'node:path';
-import {createRequire} from 'node:module';
-import {fileURLToPath} from 'node:url';
-import {chromium} from 'playwright-core';
-import {Broken, holds, runAll, same, until} from './tap.mjs';
-import {Server} from './server.mjs';
+import {holds, same, until} from './tap.mjs';
+import {browsing} from './browsing.mjs';
 
-const [PAWL, PICTURES] = process.argv.slice(2);
-const EXAMPLES = join(dirname(fileURLToPath(import.meta.url)), '../../examples/workflows');
-const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
-const CHROMIUM = ['/usr/bin/chromium', '/usr/bin/chromium-browser'].find(path => existsSync(path));
-if (!CHROMIUM) {
-  console.log('1..0 # SKIP there is no Chromium');
-  process.exit(0);
-}
-
-const s = new Server(PAWL, ['--workflows', EXAMPLES, '--rate', '100000']);
-await s.start();
-process.on('exit', () => s.process.kill('SIGKILL'));
-if (!(await (await fetch(`${s.url}/`)).text()).includes('<script')) {
-  console.log('1..0 # SKIP this pawl was built without its page');
-  process.exit(0);
-}
-const browser = await chromium.launch({executablePath: CHROMIUM, args: ['--no-sandbox', '--disable-gpu', '--disable-quic', '--no-first-run',
-  '--disable-background-networking', '--disable-component-update', '--disable-sync']});
-
-/** What the browser complained about: an error of a script, something that the policy forbids. */
-const complaints = [];
-async function window(options = {}) {
-  const context = await browser.newContext({viewport: {width: 1280, height: 720}, reducedMotion: 'reduce', ...options});
-  const page = await context.newPage();
-  page.setDefaultTimeout(Number(process.env.PAWL_PATIENCE ?? 20_000));
-  page.on('pageerror', error => complaints.push(String(error.stack ?? error)));
-  page.on('console', message => {
-    const text = message.text();
-    if (message.type() === 'error' && !/WebSocket|ERR_CONNECTION|Failed to load resource/.test(text) || /Content Security Policy|svelte/.test(text)) complaints.push(text);
-  });
-  return page;
-}
-const page = await window();
-
-// ---- what a person sees and does ----
-
-const go = (path, on = page) => on.goto(s.url + path);
-const button = (name, on = page) => on.getByRole('button', {name, exact: typeof name === 'string'}).first();
-const press = async (name, on = page) => button(name, on).click();
-const region = (name, on = page) => on.locator(`[aria-label="${name}"]`).first();
-const stands = (text, on = page) => on.locator('.who', {hasText: text}).waitFor();
-const sees = (text, on = page) => on.getByText(text).first().waitFor();
-const variable = (path, on = page) => on.locator(`[role=treeitem][data-path="${path}"]`);
-const inGraph = (name, on = page) => on.locator('.graph button.node, .graph .grp > button', {hasText: name}).first();
-const section = async (id, on = page) => {
-  const head = on.locator(`#fold-${id}`);
-  if (await head.getAttribute('aria-expanded') === 'false') await head.click();
-};
-
-/** A run of release.yaml that is paused where somebody said. */
-async function paused(thread, debug = {pause_on_start: true}) {
-  await s.ask('POST', '/runs', {workflow: 'release', thread, debug}, 201);
-  await s.until(thread, 'paused');
-}
-async function debugged(thread, debug) {
-  await paused(thread, debug);
-  await go(`/debug/${thread}`);
-  await stands('Paused');
-  await inGraph('prepare').waitFor();
-}
-
-async function serious(on, what) {
-  if (!await on.evaluate(() => 'axe' in globalThis)) await on.evaluate(AXE);
-  const found = await on.evaluate(async () => (await globalThis.axe.run(document, {resultTypes: ['violations']})).violations
-    .filter(one => one.impact === 'serious' || one.impact === 'critical')
-    .map(one => `${one.id}: ${one.nodes.slice(0, 3).map(node => node.html.slice(0, 160)).join(' | ')}`));
-  same(found, [], `what axe finds serious in ${what}`);
-}
+const [PAWL, pictures] = process.argv.slice(2);
+const {s, page, window, tell, go, button, press, stands, sees, variable, inGraph, section, paused, debugged} = await browsing(PAWL, {pictures});
 
 const stories = {
-  'a paused run is opened from the list; a step brings its frame further in its lane': async () => {
+  'a paused run is opened from the list': async () => {
     await paused('lanes');
     await go('/');
     await page.getByRole('link', {name: 'lanes'}).click();
     await stands('Paused before prepare, at the start');
-    await page.getByRole('tab', {name: 'Swimlanes'}).click();
-    await press('Step into');
-    await page.locator('.lb', {hasText: 'prepare'}).first().waitFor();
-    await stands('Paused before build');
-    holds(await page.locator('.lhead button').count() >= 2, 'each branch has a lane');
-    await page.getByRole('tab', {name: 'Graph'}).click();
-    await page.locator('.node.paused', {hasText: 'test'}).waitFor();
+    await inGraph('prepare').waitFor();
+    await variable('.mirror').getByText('"us"').waitFor();
+    await page.locator('.cm-line.cm-cur', {hasText: 'prepare'}).waitFor();
   },
 
-  'a breakpoint is set with a click on a node and on a line, another in the dialog with a condition; both stop': async () => {
-    await debugged('breaks');
-    const dot = page.getByRole('button', {name: 'Break before test', exact: true});
-    await dot.click();
-    await page.getByRole('button', {name: 'Delete the breakpoint at test'}).waitFor();
+  'a frame is stepped, and goes further in its lane': async () => {
+    await debugged('lane');
+    await page.getByRole('tab', {name: 'Swimlanes'}).click();
+    await press('Step into');
+    await stands('Paused before build');
+    const test = await page.locator('.lhead button', {hasText: /test/}).getAttribute('aria-label').catch(() => null);
+    await page.locator('.lb', {hasText: 'prepare'}).first().waitFor();
+    holds(await page.locator('.lhead button').count() >= 2, 'each branch has a lane');
+    const other = (await s.ask('GET', '/debug/lane')).frames.find(one => one.node === 'test').frame;
+    await page.getByRole('button', {name: new RegExp(`^Frame ${other} `)}).first().click();
+    await stands('Paused before test');
+    await press('Step over');
+    await stands('Paused before test_note');
+    const done = page.getByRole('button', {name: new RegExp(`^test, completed, frame ${other},`)}), next = page.getByRole('button', {name: new RegExp(`^test_note, paused, frame ${other},`)});
+    await done.waitFor();
+    await next.waitFor();
+    const [above, below] = [await done.boundingBox(), await next.boundingBox()];
+    same(above.x, below.x, 'the lane of what comes next');
+    holds(below.y > above.y, 'what comes next is below');
+    await page.getByRole('tab', {name: 'Graph'}).click();
+    await page.locator('.node.paused', {hasText: 'test_note'}).waitFor();
+  },
+
+  'a breakpoint is set with a click on a node, and given a condition in the dialog': async () => {
+    await debugged('conditions');
+    await page.getByRole('button', {name: 'Break before publish', exact: true}).click();
+    await page.getByRole('button', {name: 'Delete the breakpoint at publish'}).waitFor();
+    await page.getByRole('button', {name: 'Break before build_note', exact: true}).click();
+    await page.getByRole('button', {name: 'Delete the breakpoint at build_note'}).waitFor();
     await section('breakpoints');
-    await press('Add a breakpoint');
     const dialog = page.getByRole('dialog');
+    const conditional = async (place, condition, now) => {
+      await page.locator('#breakpoints li', {hasText: place}).getByRole('button', {name: /^Edit breakpoint/}).click();
+      await dialog.getByLabel('If (jq)').fill(condition);
+      await dialog.getByText(now).waitFor();
+      await dialog.getByRole('button', {name: 'Change'}).click();
+      await page.locator('#breakpoints').getByText(`if ${condition}`).waitFor();
+      await dialog.waitFor({state: 'detached'});
+    };
+    await conditional('build_note', '.mirror == "eu"', 'false now');
+    await conditional('publish', '.mirror == "us"', 'true now');
+    await page.keyboard.press('F8');
+    await stands(/Paused before publish, breakpoint \d/);
+    same((await s.ask('GET', '/debug/conditions')).frames.filter(one => one.status === 'paused').map(one => one.node), ['publish'], 'where it stopped');
+  },
+
+  'a breakpoint is added in the dialog, another with a click on a line; one that fits nothing says so': async () => {
+    await debugged('breaks');
+    await section('breakpoints');
+    const dialog = page.getByRole('dialog');
+    await press('Add a breakpoint');
     await dialog.getByLabel('Node, or a pattern').fill('announce');
     await dialog.getByLabel('If (jq)').fill('.mirror == "us"');
     await dialog.getByText('true now').waitFor();
     await dialog.getByRole('button', {name: 'Add'}).click();
     await page.locator('#breakpoints').getByText('if .mirror == "us"').waitFor();
     await press('Add a breakpoint');
-    await page.getByRole('dialog').getByLabel('Node, or a pattern').fill('anounce');
-    await page.getByRole('dialog').getByRole('button', {name: 'Add'}).click();
+    await dialog.getByLabel('Node, or a pattern').fill('anounce');
+    await dialog.getByRole('button', {name: 'Add'}).click();
     await page.locator('#breakpoints').getByText('did you mean `announce`?').waitFor();
     await page.locator('.cm-line', {hasText: '- name: test_note'}).scrollIntoViewIfNeeded();
     const line = await page.locator('.cm-line', {hasText: '- name: test_note'}).boundingBox();
@@ -117,9 +85,7 @@ const stories = {
     await page.mouse.click(gutter.x + 10, line.y + 8);
     await page.getByRole('button', {name: 'Delete the breakpoint at test_note'}).waitFor();
     await page.keyboard.press('F8');
-    await stands('Paused before test, breakpoint 1');
-    await page.keyboard.press('F8');
-    await stands('Paused before test_note');
+    await stands(/Paused before test_note, breakpoint \d/);
   },
 
   'a variable is edited, pending, revoked, edited again; the run goes on and has it': async () => {
@@ -140,6 +106,11 @@ const stories = {
     await variable('.mirror').getByText('"eu"').waitFor();
     await page.getByRole('button', {name: /Changed \d/}).click();
     await page.locator('.vt-row.add', {hasText: '.signed'}).waitFor();
+    await page.getByRole('button', {name: 'All', exact: true}).click();
+    await press('Continue F8');
+    await page.locator('.node.completed', {hasText: 'announce'}).waitFor();
+    await variable('.published').getByText('https://eu.example.org').first().waitFor();
+    await s.until('edits', 'completed'); // at the mirror "us", as it was, it fails
   },
 
   'where a node fails it is edited and retried, and the run completes': async () => {
@@ -183,9 +154,13 @@ const stories = {
     await page.locator('.bar.past').waitFor({state: 'detached'});
     await go(new URL(url).pathname + new URL(url).search);
     await sees(/You are looking at checkpoint/);
+    const gone = Number(/checkpoint=(\d+)/.exec(url)[1]), head = (await s.ask('GET', '/runs/travels')).checkpoint;
+    holds(gone < head, 'that is before now');
     await press('Run from here');
     await s.until('travels', 'failed');
     await sees(/2 lines/);
+    const record = (await s.ask('GET', '/runs/travels/history?limit=1000')).checkpoints;
+    holds(record.some(one => one.checkpoint > head && one.parent === gone), `a line begins at checkpoint ${gone}`);
   },
 
   'two frames are paused, and one of them goes on alone': async () => {
@@ -325,94 +300,6 @@ const stories = {
     await button('Detach').waitFor();
   },
 
-  'state, names and logs that are hostile are text, and ten megabytes do not freeze it': async () => {
-    const evil = '<img src=x onerror=alert(1)>';
-      await s.ask('POST', '/runs', {thread: 'hostile', definition: {main: 'h.yaml', files: {'h.yaml':
-      `name: "${evil}"\nnodes:\n  - {name: makes, jq: '{big: ("x" * 10485760), "${evil}": "\\u202egnp.exe \\u001b[31mred<script>alert(2)</script>"}'}\n` +
-      `  - {name: print, shell: 'head -c 10000000 /dev/zero | tr "\\0" y; echo; echo "${evil}"', max_output: 20M}\n  - {name: last, jq: '{}'}\n`}},
-      debug: {breakpoints: [{node: 'last'}]}}, 201);
-    await s.until('hostile', 'paused');
-    await go('/debug/hostile');
-    await stands('Paused before last');
-    await variable('.big').waitFor();
-    holds(await page.locator('.vt-row', {hasText: '‹202E›gnp.exe'}).count() === 1, 'a mark of direction is shown as what it is');
-    await page.getByRole('tab', {name: 'Logs'}).click();
-    await page.locator('.log', {hasText: evil}).waitFor();
-    same(await page.locator('img:not(.cm-widgetBuffer), .run script').count(), 0, 'elements that came from outside');
-    const slow = await page.evaluate(() => new Promise(done => {
-      let longest = 0, last = performance.now(), n = 0;
-      const tick = () => {
-        longest = Math.max(longest, performance.now() - last);
-        last = performance.now();
-        if (++n < 20) requestAnimationFrame(tick);
-        else done(longest);
-      };
-      requestAnimationFrame(tick);
-    }));
-    holds(slow < 1000, `the longest frame: ${slow} ms`);
-    await page.getByRole('tab', {name: 'Console'}).click();
-  },
-
-  'a story without the mouse: find a run, step, break, look, go back': async () => {
-    await paused('keys');
-    await go('/workflows');
-    await page.locator('.cm-content').waitFor();
-    await page.keyboard.press('F6');
-    await page.keyboard.press('Control+k');
-    await page.getByRole('combobox', {name: 'Find a run, workflow or command'}).fill('keys');
-    await page.locator('#found li', {hasText: 'run '}).first().waitFor();
-    await page.keyboard.press('Enter');
-    await stands('Paused before prepare');
-    await page.keyboard.press('F11');
-    await stands('Paused before build');
-    await page.keyboard.press('F9');
-    await page.getByRole('button', {name: 'Delete the breakpoint at build'}).first().waitFor();
-    await page.keyboard.press('Control+f');
-    await page.keyboard.press('ArrowDown');
-    await page.keyboard.press('ArrowDown');
-    await page.keyboard.press('ArrowDown');
-    await page.keyboard.press('ArrowRight');
-    await page.keyboard.press('Escape');
-    await page.keyboard.press(']');
-    await stands('Paused before test');
-    await page.keyboard.press('Shift+F10');
-    await until(async () => (await page.locator('.who').textContent()).includes('prepare'), 'it stands before prepare again');
-    await page.keyboard.press('Shift+?');
-    await page.getByRole('dialog').getByText('Keys and signs').waitFor();
-    await page.keyboard.press('Escape');
-    for (let i = 0; i < 8; i++) {
-      await page.keyboard.press('F6');
-      holds(await page.evaluate(() => !!document.activeElement?.closest('[data-region]')), 'F6 goes from region to region');
-    }
-  },
-
-  'nothing in it is a serious problem of accessibility, in light and dark': async () => {
-    for (const scheme of ['light', 'dark']) {
-      const on = await window({colorScheme: scheme});
-      await go('/?start', on);
-      await on.getByRole('row', {name: /friday|pair/}).first().waitFor();
-      await serious(on, `the list, ${scheme}`);
-      await go('/debug/pair', on);
-      await stands('Paused', on);
-      await inGraph('prepare', on).waitFor();
-      for (const id of ['breakpoints', 'node', 'inject']) await section(id, on);
-      await serious(on, `the debugger, ${scheme}`);
-      await on.getByRole('tab', {name: 'Swimlanes'}).click();
-      await on.getByRole('tab', {name: 'Logs'}).click();
-      await on.locator('.cp').first().click();
-      await press('Add a breakpoint', on);
-      await serious(on, `lanes, logs, the past and a dialog, ${scheme}`);
-      await go('/workflows/approval', on);
-      await on.locator('.cm-content').waitFor();
-      await inGraph('approve', on).waitFor();
-      await serious(on, `a workflow, ${scheme}`);
-      await go('/compare?a=one&b=other', on);
-      await sees(/They part after/, on);
-      await serious(on, `two runs, ${scheme}`);
-      await on.context().close();
-    }
-  },
-
   'the server is started anew under it; it comes back, and the run is where it was': async () => {
     await debugged('restart');
     await press('Step into');
@@ -428,47 +315,6 @@ const stories = {
     await stands('Paused before build_note');
   },
 
-  'whoever has no token signs in, and out': async () => {
-    const own = new Server(PAWL, ['--auth', '--workflows', EXAMPLES]);
-    try {
-      await own.start();
-      const token = JSON.parse(own.command('token', 'make', 'me', '--scope', 'debug', '--json')).token;
-      const on = await window();
-      await on.goto(`${own.url}/`);
-      await on.getByLabel('Token').fill('nonsense');
-      await press('Sign in', on);
-      await on.getByRole('alert').waitFor();
-      await on.getByLabel('Token').fill(token);
-      await press('Sign in', on);
-      await sees('No runs yet', on);
-      same(await on.evaluate(() => document.cookie), '', 'what scripts see of the cookie');
-      await press('Sign out', on);
-      await on.getByLabel('Token').waitFor();
-      await on.context().close();
-      await own.stop();
-    } finally {
-      own.process?.kill('SIGKILL');
-    }
-  },
-
-  'the browser complained of nothing, and the server ends as it should': async () => {
-    await browser.close();
-    same(complaints, [], 'complaints');
-    await s.stop();
-  },
 };
 
-async function pictured(title, story) {
-  try {
-    await story();
-  } catch (error) {
-    if (PICTURES) {
-      mkdirSync(PICTURES, {recursive: true});
-      await page.screenshot({path: join(PICTURES, `${title.replace(/\W+/g, '-').slice(0, 50)}.png`)}).catch(() => {});
-    }
-    throw new Broken(String(error.stack ?? error).slice(0, 1500));
-  }
-}
-const only = process.env.PAWL_STORY;
-await runAll(Object.fromEntries(Object.entries(stories).filter(([title]) => !only || title.includes(only) || title.startsWith('the browser'))
-  .map(([title, story]) => [title, () => pictured(title, story)])));
+await tell(stories);

@@ -41,6 +41,11 @@ export class Server {
     this.api = `${this.url}/api/v1`;
   }
 
+  /** Its folder, when it has ended. */
+  remove() {
+    rmSync(this.folder, {recursive: true, force: true, maxRetries: 5});
+  }
+
   get said() {
     return readFileSync(this.log, 'utf8');
   }
@@ -105,6 +110,6 @@ export async function withServer(pawl, words, use) {
     await server.stop();
   } finally {
     server.process?.kill('SIGKILL');
-    rmSync(server.folder, {recursive: true, force: true, maxRetries: 5});
+    server.remove();
   }
 }

@@ -4,7 +4,7 @@ import {yaml} from '@codemirror/lang-yaml';
 import {bracketMatching, HighlightStyle, indentOnInput, syntaxHighlighting} from '@codemirror/language';
 import {searchKeymap, highlightSelectionMatches} from '@codemirror/search';
 import {EditorState, type Extension} from '@codemirror/state';
-import {drawSelection, EditorView, highlightActiveLine, keymap, lineNumbers} from '@codemirror/view';
+import {drawSelection, EditorView, highlightActiveLine, highlightSpecialChars, keymap, lineNumbers} from '@codemirror/view';
 import {tags} from '@lezer/highlight';
 
 const colours = HighlightStyle.define([
@@ -43,12 +43,21 @@ const look = EditorView.theme({
   '.cm-tooltip': {background: 'var(--raised)', border: '1px solid var(--line-2)', borderRadius: 'var(--r-2)'},
 });
 
+/** What cannot be seen, and what turns the direction of text, is shown as what it is. */
+const hidden = highlightSpecialChars({addSpecialChars: /[\u202a-\u202e\u2066-\u2069\u200e\u200f\u061c]/gu, render: (code, description) => {
+  const mark = document.createElement('span');
+  mark.textContent = `‹${code.toString(16).toUpperCase().padStart(4, '0')}›`;
+  mark.title = description ?? '';
+  mark.className = 'cm-specialChar';
+  return mark;
+}});
+
 /** onnumber: the number of a line was pressed. */
 export const common = (name: string, onnumber?: (line: number) => void): Extension => [
   lineNumbers(onnumber ? {domEventHandlers: {mousedown: (view, block) => {
     onnumber(view.state.doc.lineAt(block.from).number);
     return true;
-  }}} : {}), yaml(), syntaxHighlighting(colours), look, drawSelection(), highlightActiveLine(), EditorView.lineWrapping,
+  }}} : {}), yaml(), syntaxHighlighting(colours), look, hidden, drawSelection(), highlightActiveLine(), EditorView.lineWrapping,
   keymap.of([...searchKeymap, ...defaultKeymap]), EditorView.contentAttributes.of({'aria-label': name, tabindex: '0'})];
 
 export const reading: Extension = [EditorState.readOnly.of(true), EditorView.contentAttributes.of({'aria-readonly': 'true'})];

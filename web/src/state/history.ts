@@ -16,6 +16,8 @@ export interface Moment {
 /** What is not shown in the timeline by itself: it ends no work and nobody stopped there. */
 const SILENT = new Set(['debug', 'started', 'entered', 'resumed', 'retrying', 'joined', 'reopened', 'answered']);
 
+const KEPT = 6000; // checkpoints; older ones are forgotten here, and are in the record
+
 export class History {
   #list: Moment[] = [];
   #by = new Map<number, Moment>();
@@ -56,6 +58,17 @@ export class History {
       this.#list.splice(at, 0, one);
     }
     return true;
+  }
+
+  /** Lets go of the oldest when there are many, a good part of them at once; those of the line that leads to `head`, in order. */
+  forget(head: number): Moment[] {
+    if (this.#list.length <= KEPT * 1.2) return [];
+    const on = new Set(this.line(head)), gone = this.#list.splice(0, this.#list.length - KEPT);
+    for (const one of gone) {
+      this.#by.delete(one.n);
+      this.#parents.delete(one.n);
+    }
+    return gone.filter(one => on.has(one));
   }
 
   static of(row: CHECKPOINT): Moment {

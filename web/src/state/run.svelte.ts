@@ -37,7 +37,7 @@ export interface Pending {
   before?: unknown; // what is there until then, unless it is large
 }
 
-const HISTORY_READ = 5000;
+const HISTORY_READ = 5000, PAGES_BEFORE = 4;
 const FRAMES_READ = 1000, FRAMES_PAGE = 500; // of more frames the first are shown
 const REST_MS = 3000; // between two looks at a run that waits: another process may go on with it
 const REFRESH_MS = 60; // between two questions of how things stand
@@ -93,6 +93,8 @@ export class RunStore {
   #looking: ReturnType<typeof setInterval> | undefined;
   #leave: Followed | null = null;
   #queue: Told[] = [];
+  /** How nodes stood where the checkpoints begin that are kept here. */
+  #before = new Map<string, NodeState>();
   #flushing = false;
   #refreshing = false;
   #again = false;
@@ -210,6 +212,7 @@ export class RunStore {
       await this.#readHistory(first ? 0 : this.history.last?.n ?? 0);
       await this.logs.read(thread);
       this.loaded = true;
+      if (first) void this.#readBefore().catch(() => {});
       this.problem = null;
     } catch (error) {
       if (error instanceof Refused && error.code !== 'away') this.problem = error;
@@ -219,11 +222,34 @@ export class RunStore {
   async #readHistory(from: number): Promise<void> {
     const answer = await link.call('run_history', from
       ? {thread: this.thread, from, limit: 10_000}
-      : {thread: this.thread, last: HISTORY_READ});
+      : {thread: this.thread, last: HISTORY_READ, limit: HISTORY_READ});
     for (const one of answer.checkpoints) this.history.add(History.of(one), true);
     this.head = Math.max(answer.run.checkpoint ?? 0, this.history.last?.n ?? 0);
     this.showNodes();
     this.historyVersion++;
+  }
+
+  /** How nodes stood before the checkpoints that are kept: read behind what is shown, the newest first, as far as it is worth it. */
+  async #readBefore(): Promise<void> {
+    const line: Moment[] = [];
+    let next = this.history.all()[0]?.parent ?? 0;
+    for (let page = 0; page < PAGES_BEFORE && next > 0 && !this.#closed; page++) {
+      const from = Math.max(1, next - HISTORY_READ + 1);
+      const answer = await link.call('run_history', {thread: this.thread, from, limit: next - from + 1});
+      const by = new Map(answer.checkpoints.map(one => [one.checkpoint, one]));
+      for (let one = by.get(next); one; one = by.get(next)) {
+        const moment = History.of(one);
+        line.push(moment);
+        next = moment.parent < moment.n ? moment.parent : 0;
+      }
+      if (next >= from) break;
+    }
+    if (!line.length) return;
+    const before = new Map<string, NodeState>();
+    for (const one of line.reverse()) this.#step(one, before);
+    for (const [name, one] of this.#before) before.set(name, one);
+    this.#before = before;
+    this.showNodes();
   }
 
   #setRun(run: RUN): void {
@@ -289,7 +315,10 @@ export class RunStore {
     if (logged) this.logs.version++;
     // The record was read before these came: what ended in it has not begun again.
     if (known && begun) this.showNodes();
-    if (stepped) this.historyVersion++;
+    if (stepped) {
+      if (this.past === null) for (const one of this.history.forget(this.head)) this.#step(one, this.#before);
+      this.historyVersion++;
+    }
     if (forked) void this.#readHistory(forked).catch(() => {});
     if (asks) void this.refresh();
   }
@@ -321,7 +350,7 @@ export class RunStore {
 
   /** The states of nodes at the moment that is shown, from the record. */
   showNodes(): void {
-    const now = new Map<string, NodeState>();
+    const now = new Map(this.#before);
     for (const one of this.history.line(this.past ?? this.head)) this.#step(one, now);
     if (this.past === null && this.over) {
       for (const [name, one] of now) if (one.state === 'running') now.set(name, {...one, state: 'cancelled'});
@@ -381,9 +410,11 @@ export class RunStore {
     if (this.run && this.run.status !== all.session.run_status) this.run = {...this.run, status: all.session.run_status};
     const chosen = all.frames.find(one => one.frame === this.selected);
     const theirs = all.selected ?? all.frames.find(one => one.status === 'paused')?.frame ?? all.frames[0]?.frame ?? 0;
-    // Who looks at a paused frame goes on looking at it; else the one that stopped is shown.
-    if (!chosen || chosen.status !== 'paused' && all.frames.find(one => one.frame === theirs)?.status === 'paused') {
-      this.#select(theirs);
+    // Who looks at a paused frame goes on looking at it; else the one that stopped is shown, which may be another than the
+    // one that was selected on the server. Who chose one that runs keeps it until the next one stops.
+    if (!chosen || chosen.status !== 'paused') {
+      const stopped = this.paused.find(one => one.frame === theirs) ?? this.paused.find(one => !chosen || !were.has(one.frame));
+      if (stopped || !chosen) this.#select(stopped?.frame ?? theirs);
     }
     for (const one of this.paused) if (!were.has(one.frame)) this.onpaused?.(one);
     this.#catchUp(all.session.checkpoint);

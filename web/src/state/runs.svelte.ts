@@ -7,6 +7,8 @@ export type Filter = '' | 'running' | 'paused' | 'interrupted' | 'failed' | 'com
 
 const PAGE = 200, REFRESH_MS = 250;
 
+const keyOf = (run: RUN): string => `${run.run}.${run.checkpoint ?? 0}.${run.status}`;
+
 export class RunsStore {
   runs = $state.raw<RUN[]>([]);
   more = $state(false);
@@ -56,6 +58,7 @@ export class RunsStore {
       this.#next = answer.next;
       this.more = answer.next !== undefined;
       this.problem = '';
+      this.#tidy();
     } catch (error) {
       if (error instanceof Refused && error.code !== 'away') this.problem = error.message;
     }
@@ -77,9 +80,17 @@ export class RunsStore {
       ...this.workflow ? {workflow: this.workflow} : {}};
   }
 
+  /** What was kept of runs that are not listed any more, or stand somewhere else, is let go of. */
+  #tidy(): void {
+    const numbers = new Set(this.runs.map(one => one.run)), keys = new Set(this.runs.map(keyOf));
+    for (const run of [...this.fresh.keys()]) if (!numbers.has(run)) this.fresh.delete(run);
+    for (const key of [...this.details.keys()]) if (!keys.has(key)) this.details.delete(key);
+    for (const key of this.#asked) if (!keys.has(key)) this.#asked.delete(key);
+  }
+
   /** Where a run stands; asked for once for each of its checkpoints. */
   detail(run: RUN): RUN | undefined {
-    const key = `${run.run}.${run.checkpoint ?? 0}.${run.status}`;
+    const key = keyOf(run);
     const known = this.details.get(key);
     if (known || this.#asked.has(key) || run.status === 'completed' || run.status === 'cancelled') return known;
     this.#asked.add(key);
