@@ -60,6 +60,14 @@ async function withStdio(use, words = []) {
 
 const cases = {};
 
+async function pawl(folder, ...words) {
+  const child = spawn(PAWL, words, {cwd: folder, stdio: ['ignore', 'pipe', 'ignore']});
+  let said = '';
+  child.stdout.on('data', bytes => { said += bytes; });
+  const [code] = await once(child, 'close');
+  return [code, said];
+}
+
 cases['stdio: what is no message is answered with an error, and costs nothing else'] = () => withStdio(async s => {
   const rubbish = [['{', -32700], ['"text"', -32600], ['[]', -32600], [[hello()], -32600], [{jsonrpc: '1.0', id: 1, method: 'ping'}, -32600],
     [{jsonrpc: '2.0', id: 1}, -32600], [{jsonrpc: '2.0', id: {}, method: 'ping'}, -32600], [{jsonrpc: '2.0', id: null, method: 'ping'}, -32600],
@@ -73,6 +81,17 @@ cases['stdio: what is no message is answered with an error, and costs nothing el
   s.send({jsonrpc: '2.0', id: 7, result: {}});
   s.send(message('notifications/nobody', {}, null));
   same((await s.ask(message('ping'))).result, {}, 'a ping after all that');
+});
+
+cases['stdio: a run in a store that did not exist is reached by other processes'] = () => withStdio(async s => {
+  await s.begin();
+  s.send(message('tools/call', {name: 'start_run', arguments: {text: SLOW, thread: 't', wait: 20}}));
+  await until(async () => {
+    const [code, said] = await pawl(s.folder, 'status', 't', '--json');
+    return code === 0 && JSON.parse(said).status === 'running';
+  }, 'it is under way');
+  same(await pawl(s.folder, 'cancel', 't').then(([code]) => code), 0, 'cancelled from another process');
+  same((await s.next()).result.structuredContent.status, 'cancelled', 'what the tool says');
 });
 
 cases['stdio: the wrong order'] = () => withStdio(async s => {
