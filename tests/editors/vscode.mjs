@@ -246,7 +246,7 @@ const stories = {
     same(runsNow().length, before, 'the number of runs');
   },
 
-  'conditions, log messages, functions and watches': async () => {
+  'conditions, log messages and functions': async () => {
     write('count.yaml', 'name: count\nstate: {n: 0}\nnodes:\n  - name: loop\n    while: .n < 6\n    do:\n      - name: up\n        jq: "{n: (.n + 1)}"\n  - name: last\n    jq: "{done: true}"\n');
     await code.open('count.yaml');
     await code.goTo(7);
