@@ -78,9 +78,9 @@ def set_is_pending_and_seen_at_once(world):
     """a set variable is pending: listed, seen by whoever looks, and not in the store yet"""
     with at(world, "say") as d:
         world.same(d.call("set", path=".n", value=40)["pending"],
-                   [{"id": 1, "path": ["n"], "value": 40}])
+                   [{"id": 1, "path": ["n"], "value": 40, "before": 2}])
         world.same(d.call("set", path=["who", "tags", 1], value={"z": None})["pending"][1],
-                   {"id": 2, "path": ["who", "tags", 1], "value": {"z": None}})
+                   {"id": 2, "path": ["who", "tags", 1], "value": {"z": None}, "before": "y"})
         world.same(len(d.call("pending")["pending"]), 2, "what is pending")
         world.same(d.frames()["main"]["pending"], 2, "what the frame says of it")
         world.same(d.value("[.n, .who.tags[1].z]"), [40, None], "what an expression sees")
@@ -223,7 +223,7 @@ edges: [{from: s, to: [a, b], fan_in: j}, {from: a, to: j}, {from: b, to: j}, {f
 def unset_takes_away(world):
     """unset takes a key away before the node runs, and one that is not there is no matter"""
     with at(world, "last") as d:
-        world.same(d.call("unset", path=".who.name")["pending"], [{"id": 1, "path": ["who", "name"]}])
+        world.same(d.call("unset", path=".who.name")["pending"], [{"id": 1, "path": ["who", "name"], "before": "Ann"}])
         d.call("unset", path=".n")
         world.same(d.value('[has("n"), .who]'), [False, {"tags": ["x", "y"]}])
         ended(d)
@@ -264,7 +264,7 @@ def set_survives_a_restart(world):
         world.same(d.leave(), 3, "the exit code of leaving")
     with Debugger(world, "t") as d:
         world.same(d.call("pending")["pending"],
-                   [{"id": 1, "path": ["n"], "value": 40}, {"id": 2, "path": ["who"]}])
+                   [{"id": 1, "path": ["n"], "value": 40, "before": 2}, {"id": 2, "path": ["who"]}])
         ended(d)
     world.same(world.read("ran"), "n is 40\n", "what ran")
     world.same("who" in state_of(world), False, "who")
