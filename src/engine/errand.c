@@ -22,8 +22,9 @@ Errands *errands_new(uv_loop_t *loop) {
 
 void errands_leave(Errands *errands, bool abandon) {
     if (!errands) return;
+    Errand *waiting = errands->first ? errands->first->next : NULL; /* the first has a thread */
     errands->left = true;
-    for (Errand *e = errands->first; abandon && e; e = e->next) e->abandoned = e != errands->first;
+    for (Errand *e = waiting; abandon && e; e = e->next) e->abandoned = true;
     if (!errands->first && !errands->telling) mem_free(errands);
 }
 

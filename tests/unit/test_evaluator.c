@@ -45,9 +45,9 @@ static bool over(void *ctx) {
     return true;
 }
 
-/* What it works counts, and not the time between its slices. */
-static void q2_so_has_one_that_goes_on_in_later_turns(void **state) {
-    (void)state;
+/* What it works counts, and not the time between its slices. False: it had too few of them, on a machine that did other things
+ * meanwhile. */
+static bool waits_between_turns(void) {
     Error err = ERROR_INIT;
     int turns = 0;
     Flow *flow = slow_test();
@@ -65,12 +65,21 @@ static void q2_so_has_one_that_goes_on_in_later_turns(void **state) {
         for (uint64_t since = uv_hrtime(); turns < 3 && uv_hrtime() - since < QUERY_NS;) waited++;
     } while (replay.is_later);
     expect_slow(out, &err);
-    assert_true(turns > 3 && waited > 0);
-    assert_true(uv_hrtime() - begun >= 3 * (uint64_t)QUERY_NS);
+    if (turns > 3) {
+        assert_true(waited > 0);
+        assert_true(uv_hrtime() - begun >= 3 * (uint64_t)QUERY_NS);
+    }
     replay_clear(&replay);
     json_unref(vars);
     evaluator_free(m);
     flow_unref(flow);
+    return turns > 3;
+}
+
+static void q2_so_has_one_that_goes_on_in_later_turns(void **state) {
+    int tries = 0;
+    (void)state;
+    while (!waits_between_turns()) assert_true(++tries < 1000);
 }
 
 static bool never_over(void *ctx) {
