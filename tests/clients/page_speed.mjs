@@ -32,6 +32,8 @@ const stories = {
     const begun = Date.now();
     await until(async () => (await read(page)).events > 3000, 'more events come');
     const seen = await read(page), seconds = (Date.now() - begun) / 1000, after = await inUse(session);
+    await page.getByLabel('Filter variables').fill('nothing has this');
+    await sees('Nothing has this in its name or value.');
     await s.ask('POST', '/runs/busy/cancel', {});
     holds(seen.paint.length > 1000, `${seen.paint.length} were painted`);
     const p50 = quantile(seen.paint, 0.5);

@@ -3,13 +3,14 @@
 //
 // Events say what happened; how things stand is asked for. Steps, logs and states of nodes are taken from events as they come,
 // gathered into one change a frame of the screen. Frames, breakpoints and watches are asked for again when an event of the
-// debugger says that they are others: once for all that came together.
+// debugger says that they are others: once for all that came together, and no more often than $lib/paced lets it.
 import {SvelteMap} from 'svelte/reactivity';
 import type {BREAKPOINT, CHANGES, CONFIG, EDGE, FAILURE, FRAME, INJECTED, LEVEL, NODE, RUN, SESSION} from '$api';
 import {link, Refused, type Followed, type Answer, type Args, type Operation, type Told} from '$lib/link.svelte';
 import {ofFrame, type State} from '$lib/states';
 import {toasts} from '$lib/toasts.svelte';
 import {pathText, type Path} from '$lib/format';
+import {Paced} from '$lib/paced';
 import {modelOf, type Drawing, type Model} from '$graph/model';
 import {History, type Moment} from './history';
 import {Logs} from './logs.svelte';
@@ -40,7 +41,6 @@ export interface Pending {
 const HISTORY_READ = 5000, PAGES_BEFORE = 4;
 const FRAMES_READ = 1000, FRAMES_PAGE = 500; // of more frames the first are shown
 const REST_MS = 3000; // between two looks at a run that waits: another process may go on with it
-const REFRESH_MS = 60; // between two questions of how things stand
 
 /** What a frame on record waits for, as its status is called when it is under way. */
 const WAITS: Record<string, string> = {pause: 'paused', interrupt: 'waiting', error: 'failed', join: 'joining', timer: 'sleeping', sleep: 'sleeping', done: 'done'};
@@ -96,9 +96,11 @@ export class RunStore {
   /** How nodes stood where the checkpoints begin that are kept here. */
   #before = new Map<string, NodeState>();
   #flushing = false;
-  #refreshing = false;
-  #again = false;
+  #standing = new Paced(() => this.#readStanding());
+  #missed = new Paced(() => this.#readMissed());
+  #looks = new Paced(() => this.#readFrame());
   #seenKey = '';
+  #known = 0; // the last checkpoint that there is, as far as was heard
   #closed = false;
 
   constructor(readonly thread: string) {}
@@ -185,6 +187,7 @@ export class RunStore {
     for (const one of this.#ends) one.end();
     clearInterval(this.#looking);
     this.#ends = [];
+    for (const one of [this.#standing, this.#missed, this.#looks]) one.close();
   }
 
   /** After the connection came back: what happened meanwhile was told by events, the rest is read again. */
@@ -359,13 +362,12 @@ export class RunStore {
     for (const [name, one] of now) this.nodes.set(name, one);
   }
 
-  /** Asks how things stand; what is asked while that is under way is asked once more afterwards. */
-  async refresh(): Promise<void> {
-    if (this.#refreshing) {
-      this.#again = true;
-      return;
-    }
-    this.#refreshing = true;
+  /** Asks how things stand: soon, until an answer is there. */
+  refresh(): Promise<void> {
+    return this.#standing.ask();
+  }
+
+  async #readStanding(): Promise<void> {
     try {
       if (this.debugging) {
         const all = await link.call('overview', {thread: this.thread});
@@ -378,13 +380,6 @@ export class RunStore {
       } else this.#setRun(await link.call('run_get', {thread: this.thread}));
     } catch (error) {
       if (error instanceof Refused && error.code === 'not_held' && this.debugging) this.#sessionEnded();
-    } finally {
-      this.#refreshing = false;
-    }
-    if (this.#again && !this.#closed) {
-      this.#again = false;
-      await new Promise(done => setTimeout(done, REFRESH_MS));
-      await this.refresh();
     }
   }
 
@@ -425,7 +420,12 @@ export class RunStore {
   /** Not each checkpoint is told: those of the session itself are read when they are missed. */
   #catchUp(checkpoint: number): void {
     if (!this.history.length || checkpoint <= (this.history.last?.n ?? 0)) return;
-    void this.#readHistory((this.history.last?.n ?? 0) + 1).catch(() => {});
+    this.#known = checkpoint;
+    void this.#missed.ask();
+  }
+  async #readMissed(): Promise<void> {
+    const last = this.history.last?.n ?? 0;
+    if (this.#known > last) await this.#readHistory(last + 1); // else it was told meanwhile
   }
 
   #select(frame: number): void {
@@ -439,11 +439,11 @@ export class RunStore {
     if (key === this.#seenKey) return;
     this.#seenKey = key;
     this.seen++;
-    void this.#readFrame(key);
+    void this.#looks.ask();
   }
 
-  async #readFrame(key: string): Promise<void> {
-    const f = this.frame;
+  async #readFrame(): Promise<void> {
+    const f = this.frame, key = this.#seenKey;
     if (!f || !this.debugging || this.past !== null) {
       this.pending = [];
       this.diff = null;
@@ -501,12 +501,20 @@ export class RunStore {
       return null;
     } finally {
       this.busy.delete(name);
+      this.#hurry();
       void this.refresh();
     }
   }
 
+  /** A person waits for what is asked. */
+  #hurry(): void {
+    this.#standing.hurry();
+    this.#looks.hurry();
+  }
+
   choose(frame: number): void {
     if (this.selected === frame) return;
+    this.#hurry();
     this.#select(frame);
     this.#look();
     if (this.debugging && this.past === null) {
@@ -518,6 +526,7 @@ export class RunStore {
   show(checkpoint: number | null): void {
     const past = checkpoint === this.head ? null : checkpoint;
     if (past === this.past) return;
+    this.#hurry();
     this.past = past;
     this.showNodes();
     this.#look();

@@ -2,10 +2,11 @@
 import {SvelteMap} from 'svelte/reactivity';
 import type {RUN} from '$api';
 import {link, Refused, type Followed} from '$lib/link.svelte';
+import {Paced} from '$lib/paced';
 
 export type Filter = '' | 'running' | 'paused' | 'interrupted' | 'failed' | 'completed' | 'cancelled';
 
-const PAGE = 200, REFRESH_MS = 250;
+const PAGE = 200;
 
 const keyOf = (run: RUN): string => `${run.run}.${run.checkpoint ?? 0}.${run.status}`;
 
@@ -25,7 +26,7 @@ export class RunsStore {
   #next: string | undefined;
   #end: Followed | null = null;
   #asked = new Set<string>();
-  #timer: ReturnType<typeof setTimeout> | undefined;
+  #reads = new Paced(() => this.read());
   #serial = 0;
 
   open(): void {
@@ -38,15 +39,12 @@ export class RunsStore {
 
   close(): void {
     this.#end?.end();
-    clearTimeout(this.#timer);
+    this.#reads.close();
   }
 
   /** Soon, once for all that comes together. */
   again(): void {
-    this.#timer ??= setTimeout(() => {
-      this.#timer = undefined;
-      void this.read();
-    }, REFRESH_MS);
+    void this.#reads.ask();
   }
 
   async read(): Promise<void> {

@@ -2,6 +2,7 @@
 import {SvelteMap, SvelteSet} from 'svelte/reactivity';
 import {link} from '$lib/link.svelte';
 import {brief, pathText, type Path} from '$lib/format';
+import {Paced} from '$lib/paced';
 
 export interface Leaf {
   path: Path;
@@ -48,10 +49,24 @@ export class Tree {
   #asking = {} as Asking;
   #serial = 0;
 
-  /** What is shown is of something else: reads anew what is open; what was there stays until then. */
-  async of(asking: Asking): Promise<void> {
+  #anew = new Paced(() => this.#readAnew());
+
+  /** What is shown is of something else: reads anew what is open, soon; what was there stays until then. */
+  of(asking: Asking): Promise<void> {
+    const {frame, record} = this.#asking;
+    if (frame !== asking.frame || record !== asking.record) {
+      this.#serial++; // what is under way is not of this frame
+      this.#anew.hurry();
+    }
     this.#asking = asking;
-    const serial = ++this.#serial;
+    return this.#anew.ask();
+  }
+  close(): void {
+    this.#anew.close();
+  }
+
+  async #readAnew(): Promise<void> {
+    const serial = this.#serial;
     const opened = [...this.open].filter(text => this.children.has(text) && text !== '.').map(text => [text, this.#paths.get(text)] as const);
     try {
       await this.#read([], 0, serial);
