@@ -11,7 +11,17 @@ export interface Line {
   text: string;
 }
 
-type Said = [at: string, frame: number, node: string, stream: string, text: string];
+export interface Said {
+  at: string;
+  frame: number;
+  node: string;
+  stream: string;
+  text: string;
+  execution?: string; // of the node, and where in what that prints to the stream the text stands, in bytes
+  offset?: number;
+}
+
+const bytes = new TextEncoder();
 
 const KEPT = 50_000, FIRST = 2000;
 const LONGEST = 8000; // characters of a line that are shown; the rest is in the record
@@ -21,34 +31,45 @@ export class Logs {
   version = $state(0);
   dropped = $state(0);
   #last = 0;
-  #read = ''; // when the last was printed that the record had
-  #early: Said[] | null = []; // told before the record was read; it may not have that yet
+  #told: Said[] = []; // and in no record that was read, which may have it later
+  #reading = true;
+  #ends = new Map<string, number>(); // how far the output of an execution to a stream is here
   #open = new Map<string, Line>(); // lines without their end, by who writes them
 
   async read(thread: string): Promise<void> {
-    this.#early ??= [];
+    this.#reading = true;
     const answer = await link.call('run_logs', {thread, last: FIRST});
-    const told = this.lines;
+    const points = this.lines.filter(one => one.stream === 'point'); // they are in no record
     this.lines = [];
     this.#open.clear();
+    this.#ends.clear();
     this.dropped = answer.dropped ?? 0;
     for (const one of answer.logs as LOG[]) {
       if (!('text' in one)) continue;
-      this.add(one.at, one.frame, one.node, one.stream, one.text);
-      this.#read = one.at;
+      this.#take(one);
     }
-    // What was told and is not on record yet, or never will be, as messages of log points.
-    for (const one of told) if (one.stream === 'point' || one.at > this.#read) this.add(one.at, one.frame, one.node, one.stream, `${one.text}\n`);
-    const missed = this.#early;
-    this.#early = null;
-    for (const one of missed ?? []) this.tell(...one);
+    for (const one of points) this.add(one.at, one.frame, one.node, one.stream, `${one.text}\n`);
+    this.#told = this.#told.filter(one => this.#take(one));
+    this.#reading = false;
     this.version++;
   }
 
   /** As it happens: what was read from the record is not said twice, and what comes before it was read waits. */
-  tell(...one: Said): void {
-    if (this.#early) this.#early.push(one);
-    else if (one[0] > this.#read) this.add(...one);
+  tell(one: Said): void {
+    this.#told.push(one);
+    if (this.#told.length > KEPT) this.#told = this.#told.slice(-FIRST);
+    if (!this.#reading) this.#take(one);
+  }
+
+  /** False: it is here. */
+  #take(one: Said): boolean {
+    if (one.execution !== undefined && one.offset !== undefined) {
+      const key = `${one.execution} ${one.stream}`, end = one.offset + bytes.encode(one.text).length;
+      if (end <= (this.#ends.get(key) ?? 0)) return false;
+      this.#ends.set(key, end);
+    }
+    this.add(one.at, one.frame, one.node, one.stream, one.text);
+    return true;
   }
 
   /** Without telling: whoever adds several says so once (`version`). */

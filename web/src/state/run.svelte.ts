@@ -13,7 +13,7 @@ import {pathText, type Path} from '$lib/format';
 import {Paced} from '$lib/paced';
 import {modelOf, type Drawing, type Model} from '$graph/model';
 import {History, type Moment} from './history';
-import {Logs} from './logs.svelte';
+import {Logs, type Said} from './logs.svelte';
 
 export interface NodeState {
   state: State;
@@ -302,7 +302,7 @@ export class RunStore {
         begun = true;
         this.#begin(String(data.node ?? ''), Number(data.frame), Date.parse(String(data.at)));
       } else if (name === 'log') {
-        this.logs.tell(String(data.at), Number(data.frame), String(data.node), String(data.stream), String(data.text));
+        this.logs.tell(data as unknown as Said);
         logged = true;
       } else if (name === 'debug.log') {
         this.logs.add(new Date().toISOString(), Number(data.frame), String(data.node), 'point', `${String(data.message)}\n`);
