@@ -92,8 +92,8 @@ typedef struct ClientListener {
  * client_events_end(). Consumes args. */
 ClientEvents *client_events(Client *client, Json args, const ClientListener *listener);
 void client_events_end(ClientEvents *events); /* nothing is told any more; accepts NULL */
-/* Whoever listens cannot take more for now: what happens here waits, up to SUBSCRIPTION_MAX events; what another process or a
- * server tells is told all the same. From inside of what is told, too. Accepts NULL. */
+/* hold: whoever listens can take no more, until it is called with false: what happens here waits, up to SUBSCRIPTION_MAX events;
+ * what another process or a server tells is told all the same. From inside of what is told, too. Accepts NULL. */
 void client_events_hold(ClientEvents *events, bool hold);
 /* As subscription_is_behind(); never of what another process tells. */
 bool client_events_is_behind(const ClientEvents *events);

@@ -246,8 +246,8 @@ size_t mcp_http_sessions(const McpHttp *h) {
 
 /* ---- what is asked for in the query ---- */
 
-static bool is_true(const char *value, size_t len) {
-    return !len || (len == 4 && !strncmp(value, "true", 4)) || (len == 1 && *value == '1');
+static bool is_one_of(const char *value, size_t len, const char *word, const char *digit) {
+    return (len == strlen(word) && !strncmp(value, word, len)) || (len == 1 && *value == *digit);
 }
 
 /* ?profile=runs,debugging&read_only=true. False after the exchange was answered. */
@@ -264,7 +264,12 @@ static bool read_query(Exchange *x, unsigned *groups) {
             snprintf(text, sizeof text, "%.*s", (int)(value_len < 99 ? value_len : 99), value);
             *groups |= mcp_profile(text, &err);
         } else if (name == 9 && !strncmp(at, "read_only", 9)) {
-            if (is_true(value, value_len)) x->asker.scope = SCOPE_READ;
+            if (!value_len || is_one_of(value, value_len, "true", "1")) {
+                x->asker.scope = SCOPE_READ;
+            } else if (!is_one_of(value, value_len, "false", "0")) {
+                error_set(&err, ERR_USAGE, "`read_only` of /mcp is true or false, not `%.*s`.",
+                          value_len > 40 ? 40 : (int)value_len, value);
+            }
         } else {
             error_set(&err, ERR_USAGE, "/mcp takes `profile` and `read_only`; `%.*s` is neither.",
                       name > 40 ? 40 : (int)name, at);

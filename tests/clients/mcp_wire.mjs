@@ -199,6 +199,7 @@ cases['http: what is no message, or comes from where it may not'] = () => withSe
     [400, -32700, '{'], [400, -32700, ''], [400, -32600, [hello()]], [400, -32600, {a: 1}], [415, -32600, hello(), {'Content-Type': 'text/plain'}],
     [406, -32600, hello(), {Accept: 'text/html'}], [400, -32600, message('tools/list')],
     [404, -32600, message('tools/list'), {'Mcp-Session-Id': 'none'}], [400, -32600, hello(), {}, '?profile=none'], [400, -32600, hello(), {}, '?x=1'],
+    [400, -32600, hello(), {}, '?read_only=yes'], [400, -32600, hello(), {}, '?read_only=TRUE'],
   ];
   for (const [status, code, body, headers, query] of wrong) {
     const got = await post(s, body, headers, 'POST', `/mcp${query ?? ''}`);
